@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import pytrec_eval
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lib import runs
@@ -63,6 +63,7 @@ def test_rank_is_a_strict_total_order_over_what_was_retrieved_and_leaves_untied_
         assert len(set(highest)) < len(highest) or part["score"].tolist() == highest
 
 
+@settings(max_examples=50)
 @given(MATRICES)
 def test_trec_there_and_back(tmp_path_factory, matrix):
     run, path = ranked(matrix), tmp_path_factory.mktemp("run") / "run.trec.gz"
@@ -82,6 +83,7 @@ def test_trec_lines_are_as_trec_wants_them_and_ids_stay_text(tmp_path):
     pd.testing.assert_frame_equal(runs.read_trec(tmp_path / "run.trec.gz"), run)
 
 
+@settings(max_examples=25)
 @given(MATRICES)
 def test_outside_scorers_see_our_order(matrix):
     run = ranked(matrix).astype({"score": float})

@@ -60,7 +60,9 @@ def test_a_name_or_value_that_cannot_be_is_told(opened, given, wrong):
 
 def test_another_question_set_has_outputs_of_its_own_and_its_collection_s_settings(opened, question_folder, tmp_path):
     demo = opened()
-    root = question_folder(tmp_path / "my set", {"financebench_id": "s1", "doc_name": demo.filings["doc_name"].iloc[0]})
+    root = question_folder(
+        tmp_path / "my set", {"financebench_id": "s1", "doc_name": demo.dataset.filings["doc_name"].iloc[0]}
+    )
     study = opened(questions=str(root))
     assert (study.dataset.name, study.home) == ("my-set", tmp_path / "my-set" / "default")
     assert study.profile == demo.profile
