@@ -22,8 +22,6 @@ def test_a_value_is_made_once_for_its_arguments(search):
 
     assert [twice(search, n) for n in (1, 2, 1)] == [2, 4, 2]
     assert made == [1, 2]
-    search.memo(twice.key(3), lambda: "put there")
-    assert twice(search, 3) == "put there"
 
 
 def test_a_key_has_the_arguments_that_the_stage_does_not_name_what_is_read_and_the_settings(search):

@@ -1,8 +1,8 @@
 """What is left of each method's recall as a collection grows, and what an archive of any size costs.
 
-Measured over more filings than the study's own, by ``python -m lib growth`` and, once, stores and costs, and kept as
-tables of the study's folder, which are published. The law says how recall falls with pages: its logit is a straight
-line in their logarithm, as where each further page has the same small chance to displace a gold page.
+Measured once over more filings than the study's own, by code that stands in commit d4ceab42, and published. The law
+says how recall falls with pages: its logit is a straight line in their logarithm, as where each further page has the
+same small chance to displace a gold page.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
-"""Tables that commands measure once and leave in a study's folder, which are published; the times of methods.
+"""Tables that were measured once, in a study's folder or as published; the times of methods.
 
-Times are measured apart from the runs, all rows alike (``python -m lib time``): warm, one question at a time, the same
-questions for every row.
+Times were measured apart from the runs, all rows alike, by code that stands in commit d4ceab42: warm, one question at
+a time, the same questions for every row.
 """
 
 from pathlib import Path
