@@ -30,6 +30,7 @@ from lib.files import ROOT, digest_of_file
 from lib.method_sets import measured
 from lib.metrics.pooled import FOLDER
 from lib.models.written import read_records
+from lib.page_scorer.full import finished_folds
 from lib.show.display import PAGE_COMMENT
 from lib.study import Study
 from lib.typed import table_bytes
@@ -67,7 +68,8 @@ def publish(study: Study, results: Path = published.RESULTS, readme: Path = ROOT
         copied["pooled_gold.csv"] = judged
     for name, path in copied.items():
         shutil.copyfile(path, aside / name)
-    stages = [publish_entry(study, record, aside, manifest) for record in manifest["stages"]]
+    records = [*manifest["stages"], *finished_folds(study)]
+    stages = [publish_entry(study, record, aside, manifest) for record in records]
     quotes = quotations_of(study)
     write_generations(study, aside, quotes, say)
     write_shown(study, aside, quotes, say)

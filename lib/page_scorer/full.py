@@ -9,6 +9,7 @@ import shutil
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,18 @@ import pandas as pd
 from lib.files import digest_of
 from lib.folds import By, Fold, LeakError, check_fold
 from lib.models.weights import fetch, trainable, weights_hash
-from lib.page_scorer.pages import encode_distinct, folds, headed_texts, page_texts, scores_in_folds, text_by_page
+from lib.page_scorer.pages import VERSION as SCORES_VERSION
+from lib.page_scorer.pages import (
+    encode_distinct,
+    folds,
+    headed_texts,
+    load_records,
+    load_scores,
+    page_texts,
+    params_of_folds,
+    scores_in_folds,
+    text_by_page,
+)
 from lib.profile import Settings
 from lib.retrievers.dense import cosines
 from lib.store import Entry
@@ -133,6 +145,35 @@ def score_fold(
 
 def scores_entry(study: Study, by: By, section: str = SECTION) -> Entry:
     """The stored scores and records of all folds by the recipe of a section, trained and computed if missing."""
-    score = partial(score_fold, model=partial(fold_model, section=section), section=section)
+
+    def score(study: Study, fold: Fold) -> tuple[np.ndarray, dict]:
+        entry = fold_entry(study, fold, section)
+        return load_scores(study, entry)[list(fold.test)], load_records(entry)[0]
+
     params = recipe_params(study, section)
     return scores_in_folds(study, f"{section}/scores/{by}", folds(study, by), score, params, public=True)
+
+
+def fold_entry(study: Study, fold: Fold, section: str = SECTION) -> Entry:
+    """The stored scores and record of one fold, trained and computed if missing."""
+    score = partial(score_fold, model=partial(fold_model, section=section), section=section)
+    return scores_in_folds(study, _stage_of(fold, section), [fold], score, recipe_params(study, section))
+
+
+def finished_folds(study: Study, section: str = SECTION) -> list[dict]:
+    """The records of scored folds whose others are missing, so that they are published before the last is trained."""
+    found = []
+    for by in get_args(By):
+        parts, params = folds(study, by), recipe_params(study, section)
+        if not study.store.has(_reference(study, f"{section}/scores/{by}", parts, params)):
+            references = [_reference(study, _stage_of(fold, section), [fold], params) for fold in parts]
+            found += [study.store.record(one) | {"public": True} for one in references if study.store.has(one)]
+    return found
+
+
+def _stage_of(fold: Fold, section: str) -> str:
+    return f"{section}/fold/{fold.by}/{fold.number}"
+
+
+def _reference(study: Study, stage: str, parts: Sequence[Fold], params: dict) -> str:
+    return f"{stage}/{study.store.key(stage, params_of_folds(study, parts, params), SCORES_VERSION)}"

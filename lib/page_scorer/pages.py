@@ -74,6 +74,19 @@ def folds(study: Study, by: By) -> list[Fold]:
     return make_folds(study.questions, study.filings, by, settings.n_folds, settings.seed)
 
 
+def params_of_folds(study: Study, parts: Sequence[Fold], params: dict) -> dict:
+    """What the scores of folds depend on, computable without the text of a filing or a question."""
+    profile = study.profile
+    return params | {
+        "precision": profile.embedder.precision,
+        "weights": weights_hash(profile.embedder.weights),
+        "folds": [{"test": list(fold.test), "filings": sorted(fold.test_filings)} for fold in parts],
+        "questions": study.digest("questions"),
+        "pages": study.digest("pages"),
+        "max_characters": profile.page_scorer.max_characters,
+    }
+
+
 def scores_in_folds(
     study: Study, stage: str, parts: Sequence[Fold], score_fold: ScoreFold, params: dict, public: bool = False
 ) -> Entry:
@@ -96,16 +109,7 @@ def scores_in_folds(
         np.savez_compressed(target / "scores.npz", value=scores[question, page], **places)
         (target / "folds.json").write_text(json.dumps(records, indent=1), encoding="utf-8")
 
-    profile = study.profile
-    params = params | {
-        "precision": profile.embedder.precision,
-        "weights": weights_hash(profile.embedder.weights),
-        "folds": [{"test": list(fold.test), "filings": sorted(fold.test_filings)} for fold in parts],
-        "questions": study.digest("questions"),
-        "pages": study.digest("pages"),
-        "max_characters": profile.page_scorer.max_characters,
-    }
-    entry = study.store.get(stage, params, compute, VERSION, public)
+    entry = study.store.get(stage, params_of_folds(study, parts, params), compute, VERSION, public)
     if public:
         study.write(f"folds/{stage.split('/')[0]}-{parts[0].by}.json", entry.read("folds.json"))
     return entry

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sentence_transformers import SentenceTransformer
 
+from extras.page_scorer.train import train_folds
 from lib.folds import LeakError
 from lib.methods import METHODS
 from lib.page_scorer import full, trainer
@@ -34,6 +35,19 @@ def test_every_question_is_scored_by_the_model_that_did_not_see_it_and_recorded(
         encode = SentenceTransformer(str(model.path)).encode
         questions, pages = (encode(part, normalize_embeddings=True) for part in texts)
         assert scores[rows] == pytest.approx(questions @ pages.T, abs=1e-4)
+
+
+def test_a_scored_fold_is_taken_alone_until_the_others_are_there(study, make_study):
+    new = make_study()
+    train_folds(new, ["company"], number=1)
+    (waiting,) = full.finished_folds(new)
+    assert (waiting["stage"], waiting["public"]) == ("page_scorer/fold/company/1", True)
+    entry = new.store.entry(waiting["stage"], waiting["key"])
+    rows = list(folds(new, "company")[1].test)
+    assert np.isfinite(load_scores(new, entry)).any(axis=1).nonzero()[0].tolist() == rows
+    whole = full.scores_entry(study, "company")
+    assert load_scores(new, entry)[rows] == pytest.approx(load_scores(study, whole)[rows], abs=1e-6)
+    assert not [record for record in full.finished_folds(study) if "company" in record["stage"]]
 
 
 def test_what_cannot_be_known_is_memorised_but_not_transferred(make_study):

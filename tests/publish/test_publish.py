@@ -9,6 +9,7 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 import nbformat
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -17,6 +18,8 @@ from lib.analysis.measured import TIME_COLUMNS, TIMES, times
 from lib.book import manifest
 from lib.data.layout import Dataset
 from lib.evaluation import ANSWER_COLUMNS, merge_answers, read_metrics
+from lib.page_scorer import full
+from lib.page_scorer.pages import folds, load_scores
 from lib.published import ANSWERS_FILE, GENERATIONS_FILE, METRICS_FILE, RUNS_FILE, from_pieces
 from lib.typed import table_bytes
 from lib.words import CONDITIONS, NeedsFilings, StudyError
@@ -121,6 +124,21 @@ def test_what_was_measured_beside_and_each_result_of_a_stage_is_published_and_lo
     write_whole(again)
     again.corpus.published = first
     assert set(files(publish_study(again).root)) >= before
+
+
+def test_a_fold_is_published_before_the_last_is_trained(study, publish_study, open_small, tmp_path, monkeypatch):
+    def score(study, fold, **_):
+        return np.random.default_rng(5).normal(size=(len(fold.test), len(study.pages))).astype(np.float32), {}
+
+    monkeypatch.setattr(full, "score_fold", score)
+    entry = full.fold_entry(study, folds(study, "company")[0])
+    record = study.store.record(f"{entry.stage}/{entry.key}") | {"public": True}
+    monkeypatch.setattr(publish, "finished_folds", lambda _: [record])
+    manifest.write_manifest(study)
+    elsewhere = open_small(tmp_path / "elsewhere", publish_study(study))
+    found = full.fold_entry(elsewhere, folds(elsewhere, "company")[0])
+    assert (found.origin, found.digest) == ("published", entry.digest)
+    assert np.array_equal(load_scores(elsewhere, found), load_scores(study, entry))
 
 
 def test_texts_of_a_filing_are_published_those_of_nothing_stay_and_a_drawing_that_quotes_is_seen(study, tmp_path):
