@@ -103,8 +103,9 @@ def test_the_tuned_generator_has_the_trained_weights(trained):
     assert moved.abs().max() > 0
 
 
-def test_the_command_trains_compares_and_writes_or_says_in_a_sentence_what_cannot_be_trained(make_study, monkeypatch):
-    study = make_study()
+@pytest.mark.parametrize("trained", ["full"], indirect=True)
+def test_the_command_trains_compares_and_writes_or_says_in_a_sentence_what_cannot_be_trained(trained, monkeypatch):
+    study, *_ = trained
     monkeypatch.setattr(training, "open_study", lambda *_: study)
     done = CliRunner().invoke(training.main, ["--fold", "1"])
     assert (done.exit_code, "training takes 0.0 GiB" in done.output) == (0, True), done.output
@@ -112,6 +113,6 @@ def test_the_command_trains_compares_and_writes_or_says_in_a_sentence_what_canno
     assert set(found["context"]) == {"oracle-page", "bm25"}
     assert found.set_index("metric")["n"]["token_f1"].tolist() == [len(folds(study)[1].test)] * 2
     assert compared_before(study, study.profile, None).empty
-    study.profile = study.profile.replaced({"generator.backend": "llama.cpp"})
+    monkeypatch.setattr(study, "profile", study.profile.replaced({"generator.backend": "llama.cpp"}))
     done = CliRunner().invoke(training.main, [])
     assert (done.exit_code, done.output.startswith("error: the generator")) == (1, True)
