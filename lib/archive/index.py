@@ -200,8 +200,8 @@ def sources_of(root: Path) -> tuple[dict[str, Path], list[str]]:
     ones), and what is wrong with files that are none."""
     problems, found = Problems(root), {}
     for folder, suffix in ((root / "pages", ".jsonl"), (root / "pdfs", ".pdf"), (root, ".pdf")):
-        is_there = folder.is_dir() and not problems.leads_out(folder)
-        for path in sorted(folder.iterdir()) if is_there and problems.may_read(folder) else ():
+        is_there = folder.is_dir() and problems.can_read(folder, is_folder=True)
+        for path in sorted(folder.iterdir()) if is_there else ():
             other = found.get(path.stem)
             if path.name[0] == "." or path.suffix.lower() != suffix or (other and other.suffix == ".jsonl"):
                 continue
