@@ -68,11 +68,8 @@ def rungs_of(study: Study) -> tuple[Rung, ...]:
 
 
 def ladder_metrics(study: Study, k: int = 5) -> pd.DataFrame:
-    """Every rung's recall of the study's questions, mean over the seeds of the folds, as metrics of ``ahead``.
-
-    The metric is ``rung_doc_recall/<name>`` or ``rung_page_recall/<name>``; ``whole_<seed>`` is the last rung, which is
-    the method itself, under one seed.
-    """
+    """Every rung's recall, mean over the seeds of the folds, as metrics of ``ahead``: ``rung_doc_recall/<name>`` and
+    ``rung_page_recall/<name>``; ``whole_<seed>`` is the last rung, the method itself, under one seed."""
     rows = []
     for rung in rungs_of(study):
         drawn = {seed: _own_recalls(study, rung.variant, seed, k) for seed in seeds_of(study, rung.variant)}
@@ -99,10 +96,8 @@ def has_sets(study: Study) -> bool:
 
 
 def mean_recalls(study: Study, variant: Variant, sets: tuple[str, ...] = ()) -> pd.DataFrame:
-    """The recalls of each question, mean over seeds: question_id, set, question_type, company, doc_recall, page_recall.
-
-    Empty where they are not known and cannot be computed here.
-    """
+    """The recalls of each question, mean over seeds: question_id, set, question_type, company, doc_recall, page_recall;
+    empty where they are not known and cannot be computed here."""
     try:
         drawn = [nested_recalls(study, variant, seed, sets) for seed in seeds_of(study, variant)]
     except NeedsFilings:
@@ -114,25 +109,24 @@ def by_set(study: Study, steps: pd.DataFrame | None = None) -> pd.DataFrame:
     """SET_COLUMNS: every variant on every set, with its difference in page recall from its reference: the ranker of all
     views for those with kinds or without a view, else the untrained sum.
 
-    Intervals and tests draw companies; p_holm is corrected within a set and a reference (Holm, 1979). What the kinds
-    are worth on the study's own set is a step of the ladder, too: it has the p of these ``steps``, where given.
+    p_holm is corrected within a set and a reference. What the kinds are worth on the study's own set is a step of the
+    ladder, too: it has the p of these ``steps``, where given.
     """
     found = {title: mean_recalls(study, variant) for title, variant in MEASURED.items()}
     if found[BASE].empty:
         return pd.DataFrame(columns=SET_COLUMNS)
     for name in (study.dataset.collection, *SETS.get(study.dataset.collection, ())):
         found[f"trained on {name} alone"] = mean_recalls(study, WHOLE, (name,))
+    found = {title: recalls.set_index("question_id") for title, recalls in found.items()}
     rows, own, base = [], {}, {}
     for title, recalls in found.items():
         n_seeds = len(seeds_of(study, MEASURED.get(title, WHOLE)))
         reference = TRAINED if title in MEASURED and title not in (BASE, TRAINED) else BASE
-        of_reference = found[reference].set_index("question_id")["page_recall"]
-        for name, part in recalls.set_index("question_id").groupby("set", sort=False):
-            own[title, name], base[title, name] = part["page_recall"], of_reference.reindex(part.index)
+        for name, part in recalls.groupby("set", sort=False):
+            own[title, name], base[title, name] = part["page_recall"], found[reference]["page_recall"].loc[part.index]
             rows.append((title, name, n_seeds, part["doc_recall"].mean(), reference))
     significance = study.profile.significance
-    company = found[BASE].set_index("question_id")["company"]
-    table = Resampling(company, significance.n_draws, significance.seed).compare(base, own)
+    table = Resampling(found[BASE]["company"], significance.n_draws, significance.seed).compare(base, own)
     table = table.rename(columns=LEVELS | {"n_clusters": "companies", "mean": "page"}).reset_index(drop=True)
     table = pd.DataFrame(rows, columns=["variant", "set", "seeds", "doc", "reference"]).join(table)
     is_base = table["variant"] == BASE
