@@ -149,7 +149,8 @@ class Scoreboard:
 
     def _ids(self, chosen: Mapping[str, list]) -> pd.Series:
         """Which questions are meant, by question_id."""
-        return self.questions[[*chosen]].isin(chosen).all(axis=1)
+        of = [self.questions[column].isin(values) for column, values in chosen.items()]
+        return pd.Series(np.all(of, axis=0) if of else True, self.questions.index)
 
     def _mean(self, claim: Claim, entries: Sequence[Entry]) -> pd.Series:
         values = pd.concat([self.metrics[self._key(one)] for one in entries], axis=1, join="inner").mean(axis=1)
