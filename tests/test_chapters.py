@@ -12,8 +12,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from lib.analysis.overlap_dose import DOSES
 from lib.book.notebooks import chapters
 from lib.files import ROOT
+from lib.stats import Resampling
 from lib.studies import NOTEBOOKS
 
 Cells = list[nbformat.NotebookNode]
@@ -52,21 +54,15 @@ def having(pattern: re.Pattern | str, code: Cells) -> list[str]:
     return [cell.id for cell in code if re.search(pattern, cell.source)]
 
 
-def test_there_are_no_outputs(code):
+def test_there_are_no_outputs_and_nothing_of_extras(code):
     assert code
     assert not [cell.id for cell in code if cell.outputs or cell.execution_count]
-
-
-def test_no_chapter_imports_extras(code):
     assert having(r"(?m)^\s*(from|import) extras\b", code) == []
 
 
-def test_the_title_is_a_question(cells):
-    assert cells[0].source.splitlines()[0].endswith("?")
-
-
-def test_it_begins_with_a_generated_finding_and_what_to_remember(cells):
-    _, finding, box, *_ = cells[0].source.split("\n\n")
+def test_it_begins_with_a_question_a_generated_finding_and_what_to_remember(cells):
+    title, finding, box, *_ = cells[0].source.split("\n\n")
+    assert title.endswith("?")
     assert finding.startswith("**")
     assert finding.rstrip().endswith("**")
     assert USED.search(finding)
@@ -124,12 +120,9 @@ def test_what_markdown_prints_is_glued_in_the_same_chapter(name, cells, code):
     assert all(key.startswith(f"{name[:2]}-") for key in glued), "so that no chapter has another's name"
 
 
-def test_the_study_is_that_of_the_question_set_that_is_asked_for(code):
+def test_the_study_is_that_of_the_question_set_that_is_asked_for_and_it_ends_with_how_long_it_took(cells, code):
     opened = next(cell.source for cell in code if "= open_study(" in cell.source)
     assert re.search('questions=questions|"questions": questions', opened)
-
-
-def test_it_ends_with_how_long_it_took(cells):
     assert cells[-1].source.startswith('print(f"This chapter took')
     assert tags(cells[-1]) == ["remove-input"]
 
@@ -154,17 +147,100 @@ def after_cells(name: str, part: str, **given) -> dict[str, object]:
     return given
 
 
+def test_growth_compares_the_first_row_with_another_where_both_have_a_line_and_draws_one_through_runs_that_differ():
+    for measured, is_compared in (
+        ([], False),
+        (["dense"], False),
+        (["bm25", "hyde"], False),
+        (["bm25", "dense"], True),
+    ):
+        laws = {one: SimpleNamespace(line=np.array([0.0, -len(one)]), draws=np.zeros((3, 2))) for one in measured}
+        after = after_cells(
+            "10_growth", "crossing()", laws=laws, last=pd.DataFrame(index=["dense"]), FAR=100, glue=print
+        )
+        assert [after["leader"], after["rival"]] == (["dense", "bm25"] if is_compared else [None, None])
+    for recalls, n_lines in (([0.5], 0), ([0.5, 0.5], 0), ([0.2, 0.4], 1)):
+        by_run = pd.DataFrame({"Page recall": recalls, "right": 0.5})
+        _, axes = after_cells("06_generation", "def dots", by_run=by_run, k=5)["dots"]()
+        assert len(axes.lines) == n_lines
+
+
 @pytest.mark.parametrize(
-    ("measured", "is_compared"), [([], 0), (["dense"], 0), (["bm25", "hyde"], 0), (["bm25", "dense"], 1)]
+    ("rows", "company", "nested"),
+    [
+        # each company's questions choose the row that fails on the other's
+        ({"a": [1, 1, 0, 0], "b": [0, 0, 1, 0.5]}, "AABB", 0.0),
+        ({"a": [1, 1, 1, 1], "b": [0, 0, 1, 0]}, "AABB", 1.0),
+        ({"a": [0, 1, 0, 1], "b": [1, 0, 1, 0]}, "AABB", 0.5),  # ties go to the first name
+        # Bolt, with three questions, is scored by b (0, 0, 0), Acme by a (1): folds weigh by their questions
+        ({"a": [1, 1, 1, 1], "b": [2, 0, 0, 0]}, "ABBB", 0.25),
+        ({"a": [1, 0, 0, 0]}, "AAAA", np.nan),  # nothing can be held out
+    ],
 )
-def test_growth_compares_the_first_row_with_another_where_both_have_a_line(measured, is_compared):
-    laws = {one: SimpleNamespace(line=np.array([0.0, -len(one)]), draws=np.zeros((3, 2))) for one in measured}
-    after = after_cells("10_growth", "crossing()", laws=laws, last=pd.DataFrame(index=["dense"]), FAR=100, glue=print)
-    assert [after["leader"], after["rival"]] == (["dense", "bm25"] if is_compared else [None, None])
+def test_the_best_row_is_chosen_on_other_companies(rows, company, nested):
+    found = after_cells("03_baselines", "def on_others", company=pd.Series([*company]))["on_others"](pd.DataFrame(rows))
+    assert found == pytest.approx(nested, nan_ok=True)
 
 
-@pytest.mark.parametrize(("recalls", "n_lines"), [([0.5], 0), ([0.5, 0.5], 0), ([0.2, 0.4], 1)])
-def test_a_line_is_drawn_through_runs_that_differ(recalls, n_lines):
-    by_run = pd.DataFrame({"Page recall": recalls, "right": 0.5})
-    _, axes = after_cells("06_generation", "def dots", by_run=by_run, k=5)["dots"]()
-    assert len(axes.lines) == n_lines
+def test_a_chunk_counts_while_it_fits_into_the_budget_and_a_list_is_long_enough():
+    within = after_cells("03_baselines", "def within")["within"]
+    found = pd.DataFrame({"question_id": ["a", "a", "b"], "page_tokens": [2000, 1000, np.nan], "run_tokens": 999})
+    assert within(found) == {500: 0}  # behind 999 tokens the page of b may follow
+    assert within(found.assign(run_tokens=3000)) == {500: 0, 1000: 0.25, 2000: 0.5}
+
+
+def test_a_mistake_adds_to_the_mean_over_its_questions():
+    company = pd.Series(["a", "a", "b", "c"], ["q0", "q1", "q2", "q3"])
+    draws = Resampling(company, 500, 1)
+    scores = {"none": [0, 0, 1, 1], "epoch": [1, 0, 1, 1], "zero": [np.nan, 0, 1, 1]}
+    long = pd.DataFrame(scores, company.index).rename_axis("question_id").reset_index().melt("question_id").dropna()
+    added_by = after_cells("a1_training", "def added_by", draws=draws)["added_by"]
+    table = added_by(long.rename(columns={"variable": "mistake"})).set_index("mistake")
+    assert table.loc["none"].tolist() == [4, 0.5, 0, 0, 0]
+    interval = draws.interval(pd.Series([1.0, 0, 0, 0], company.index))
+    assert table.loc["epoch"].tolist() == pytest.approx([4, 0.75, 0.25, interval.low, interval.high])
+    assert table.loc["zero"].tolist()[:3] == pytest.approx([3, 2 / 3, 1 / 6])
+
+
+@pytest.mark.parametrize(
+    ("appended", "deleted", "crossing"),
+    [
+        # behind: .3 short with 1 word, .1 more with 2, so a quarter short of 2
+        ([[-0.5, -0.3, 0.1, 0.5, 0.5]] * 2, [[-0.5] * 5] * 2, (1.75, 1.75, 1.75)),
+        # ahead: .1 more with 4 deleted, .1 less with 8
+        ([[0.5] * 5] * 2, [[0.5, 0.5, 0.5, 0.1, -0.1]] * 2, (-6, -6, -6)),
+        # one company is level at 1, the other never
+        ([[-0.5, 0, 0.5, 0.5, 0.5], [-0.5, -0.3, -0.1, -0.1, -0.1]], [[-0.5] * 5] * 2, (1 + 0.15 / 0.35, 1, 8)),
+        ([[-0.5, -0.5, -0.5, -0.5, -0.1]] * 2, [[-0.5] * 5] * 2, (np.nan, np.nan, np.nan)),
+        ([[0, -0.5, -0.5, -0.5, -0.5]] * 2, [[0, -0.5, -0.5, -0.5, -0.5]] * 2, (0, 0, 0)),  # level without any word
+    ],
+)
+def test_the_dose_at_which_both_find_equally_much(appended, deleted, crossing):
+    apart = pd.concat([pd.DataFrame(one, ["q0", "q1"], DOSES) for one in (appended, deleted)], axis=1)
+    apart.columns = pd.MultiIndex.from_product([["appended", "deleted"], DOSES])
+    draws = Resampling(pd.Series(["a", "b"], ["q0", "q1"]), 500)
+    found = after_cells("09_question_sets", "falling")["level_at"]
+    found = after_cells("09_question_sets", "def crossing_of", level_at=found)["crossing_of"](apart, draws)
+    assert found[:3] == pytest.approx(crossing, nan_ok=True)
+    assert found[3:] == (2, 2)
+
+
+FOR, AGAINST, NEITHER, UNKNOWN = (0.1, 0.2), (-0.2, -0.1), (-0.1, 0.1), (np.nan, np.nan)
+
+
+@pytest.mark.parametrize(
+    ("analysts", "pages", "are_contrary", "expected"),
+    [
+        ((NEITHER, FOR), (FOR, NEITHER), False, (2, 1, "by the questions")),
+        ((AGAINST, NEITHER), (FOR, NEITHER), True, (2, 1, "by the questions")),
+        ((AGAINST, NEITHER), (FOR, NEITHER), False, (0, 1, "open")),  # both may be wrong
+        ((FOR, NEITHER), (FOR, AGAINST), True, (1, 1, "for all")),
+        ((FOR, FOR), (FOR, NEITHER), True, (0, 1, "open")),
+        ((UNKNOWN, UNKNOWN), (NEITHER, NEITHER), True, (0, 0, "open")),
+    ],
+)
+def test_a_contradiction_is_resolved_where_sets_support_different_claims(analysts, pages, are_contrary, expected):
+    after = after_cells("09_question_sets", "def side")
+    boards = (pd.DataFrame(of, ["a", "b"], ["low", "high"]).assign(bound=0.0) for of in (analysts, pages))
+    sides = [after["side"](board, "a", "b", are_contrary) for board in boards]
+    assert (*sides, after["resolved_by"]({*sides})) == expected

@@ -40,11 +40,7 @@ def parts(run: pd.DataFrame, evidence: pd.DataFrame, k: int = 5, questions: pd.D
 
 
 def test_evidence_is_found_where_it_stands():
-    assert locate("Net sales rose!", "sales of 2019 and net sales rose") == [
-        18,
-        22,
-        28,
-    ]  # not alone
+    assert locate("Net sales rose!", "sales of 2019 and net sales rose") == [18, 22, 28]  # not alone
     assert locate("net profit fell", "the net loss fell") == [4, 13]  # words that the page lacks are left out
 
 

@@ -60,7 +60,7 @@ def test_tables_are_read_by_the_paper_s_rows_or_by_our_methods():
         known.table("Table 99")
 
 
-def test_both_versions_of_the_main_study_have_the_same_retrieval_and_other_answers():
+def test_both_versions_of_the_main_study_have_the_same_retrieval_and_other_answers_and_shares_are_whole_questions():
     english, french = facts("kobeissi2026_en"), facts("kobeissi2026_fr")
     retrieval = french.table("Table 4")
     assert {row: retrieval[row] for row in english.table("Table 3")} == english.table("Table 3")
@@ -68,9 +68,6 @@ def test_both_versions_of_the_main_study_have_the_same_retrieval_and_other_answe
     assert english.table("Table 4") == french.table("Table 5")
     assert english.table("Table 5").keys() == french.table("Table 6").keys()
     assert english.table("Table 5") != french.table("Table 6")
-
-
-def test_shares_of_yepes_are_whole_questions():
     n = facts("yepes2024").data["n_questions"]
     cells = [row[name] for row in facts("yepes2024").table("Table 5").values() for name in row]
     cells += [row["page_accuracy"] for row in facts("yepes2024").table("Table 4").values()]
