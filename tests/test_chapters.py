@@ -12,9 +12,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from lib.analysis import ladder
 from lib.analysis.overlap_dose import DOSES
 from lib.book.notebooks import chapters
 from lib.files import ROOT
+from lib.profile import load_profile
 from lib.stats import Resampling
 from lib.studies import NOTEBOOKS
 
@@ -244,3 +246,61 @@ def test_a_contradiction_is_resolved_where_sets_support_different_claims(analyst
     boards = (pd.DataFrame(of, ["a", "b"], ["low", "high"]).assign(bound=0.0) for of in (analysts, pages))
     sides = [after["side"](board, "a", "b", are_contrary) for board in boards]
     assert (*sides, after["resolved_by"]({*sides})) == expected
+
+
+def test_rankers_are_compared_with_the_untrained_sum_and_ablations_with_the_whole_ranker():
+    questions = pd.DataFrame({"set": ["financebench"] * 3 + ["page-questions"], "company": list("xyzx")}, list("abcd"))
+    found = {title: 1.0 for title in ladder.MEASURED} | {ladder.BASE: 0.0, "trained, without words": 0.25}
+    found |= {"trained on page-questions alone": 0.5}
+    recalls = {title: questions.assign(doc_recall=1.0, page_recall=recall) for title, recall in found.items()}
+    study = SimpleNamespace(profile=load_profile("default"), dataset=SimpleNamespace(name="financebench"))
+    given = {"draws": Resampling(questions["company"], 200), "recalls": recalls, "study": study, "trained": True}
+    given |= {"rising": pd.DataFrame({"p_holm": [0.5, 0.0123]}), "DIFFERENCE": ["difference", "p", "p_holm"]}
+    by_set = after_cells("07_ahead", "is_step =", **after_cells("07_ahead", "of_set =", **given))["by_set"]
+    by_set = by_set.set_index(["variant", "set"])
+    alone = by_set.loc["trained on page-questions alone", "financebench"]
+    assert alone[["n", "companies", "seeds", "difference"]].tolist() == [3, 3, 3, 0.5]
+    assert by_set.loc[ladder.BASE, "seeds"].tolist() == [1, 1]
+    assert by_set.loc[ladder.BASE, "difference"].isna().all()
+    ablation = by_set.loc["trained, without words", "financebench"]
+    assert ablation[["reference", "difference"]].tolist() == [ladder.TRAINED, -0.75]
+    assert ablation["p_holm"] > ablation["p"]
+    # a step of the ladder has its p, and no part in the family
+    assert (
+        by_set.at[(ladder.KINDS, "financebench"), "p_holm"]
+        == 0.0123
+        != by_set.at[(ladder.KINDS, "page-questions"), "p_holm"]
+    )
+
+
+def test_judge_and_gold_pages_are_compared_with_the_hand():
+    labels = [("q0", "c0", "A", 0, "RELEVANT"), ("q0", "c1", "A", 1, "IRRELEVANT"), ("q0", "c2", "A", 2, "RELEVANT")]
+    labels = pd.DataFrame(
+        [*labels, ("q1", "c3", "B", 2, "AMBIGUOUS")], columns="question_id chunk_id doc_name page label".split()
+    )
+    questions = pd.DataFrame({"question_id": ["q0", "q1"], "doc_name": ["A", "B"], "gold_pages": [[0, 1], [2]]})
+    draws = Resampling(pd.Series(["a", "b"], ["q0", "q1"]), 50)
+    after = after_cells("a3_judge", "def beside_hand", draws=draws, study=SimpleNamespace(questions=questions))
+    after["hand_labels"] = lambda: labels[["question_id", "chunk_id"]].assign(
+        label=["useful", "partly", "useless", "useful"]
+    )
+    accuracy = after["beside_hand"](labels).set_index(["labelling", "hand"])["accuracy"].unstack()
+    assert accuracy.loc["judge"].to_dict() == {"useful": 2 / 4, "useful or partly": 1 / 4}
+    assert accuracy.loc["gold page"].to_dict() == {"useful": 3 / 4, "useful or partly": 4 / 4}
+
+
+def test_steep_ranks_are_told_apart_and_lines_named_at_their_ends_all_but_the_first_of_a_set_dashed():
+    after = after_cells("09_question_sets", "def draw_")
+    rows = ["dense", "bm25", "splade", "hyde", "rerank", "hybrid_rrf", "ahead"]
+    means = pd.DataFrame({"one": range(7, 0, -1), "two": [1, 6, 5, 4, 3, 2, 7]}, rows)
+    (axes,) = after_cells("09_question_sets", "def rank_lines", **after)["rank_lines"](means).axes
+    lines = {line.get_ydata()[0]: line for line in axes.lines}
+    assert [[*lines[place].get_ydata()] for place in (1, 7)] == [[1, 7], [7, 1]]
+    assert [lines[place].get_linestyle() for place in (1, 2, 7)] == ["--", "-", "-"]
+    rows = [("one", "one", -1, -0.2), ("one", "one", 1, 0.1), ("one", "control", 1, 0.0), ("two", "two", 1, 0.4)]
+    found = pd.DataFrame(rows, columns=["set", "line", "words", "mean"]).assign(low=-0.3, high=0.5)
+    (axes,) = after_cells("09_question_sets", "def lines", **after)["lines"](found, "words", "words", {1, -1}).axes
+    drawn = [line for line in axes.lines if len(line.get_xdata()) and line.get_linestyle() in ("-", "--")]
+    assert [[-1, -0.2], [1, 0.1]] in [line.get_xydata().tolist() for line in drawn]
+    assert {text.get_text() for text in axes.texts} == {"one", "control", "two"}
+    assert [line.get_linestyle() for line in drawn].count("--") == 1

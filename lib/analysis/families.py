@@ -1,7 +1,9 @@
 """Which tests are corrected together (Holm, 1979): a contrast belongs to one family, so it has one p in every chapter.
 
-A family of retrieval is a list of contrasts: a run beside another in page recall, two-sided. A table that shows a whole
-family corrects over its own rows; what shows single contrasts takes their p from :func:`corrected`.
+Claims are in families by source, variants apart (chapter 8). A family of retrieval is a list of contrasts, a run beside
+another in page recall, two-sided: the steps of Ahead (*ladder*), page scorers and their *rivals*, and the rows of each
+of FAMILIES beside those that they change; *changes* are in none of these. A table that shows a whole family corrects
+over its own rows; what shows single contrasts takes their p from :func:`corrected`.
 """
 
 from collections.abc import Iterable
@@ -16,18 +18,7 @@ from lib.methods import METHODS
 from lib.metrics.frame import Metrics, Run
 from lib.stats import Resampling
 
-#: Name of a family to what is tested in it.
-FAMILIES = {
-    "claims": "of a source, without variants: all that were tested, one-sided in their own measures (chapter 8)",
-    "variants": "of a source's claims (chapter 8)",
-    "ladder": "the steps of Ahead from matched dense search on, each from the one above (chapter 7)",
-    "matched": "baselines with matched filings, each from the one without (chapter 3)",
-    "rivals": "page scorers with filings matched by records, each from three rivals (chapter 4)",
-    "akarsu2026": "rows of the study, each from the row that it changes (chapter 8)",
-    "kim2025": "rows of the study, each from the row that it changes (chapter 8)",
-    "yepes2024": "rows of the study, each from the row that it changes (chapter 8)",
-    "changes": "changes of a pipeline that are in none of these (first page, chapter 3)",
-}
+FAMILIES = (MATCHED, "akarsu2026", "kim2025", "yepes2024")  # of rows of the method table
 RUNG = "rung_page_recall/"  # before the name of a step of the ladder
 RIVALS: list[Run] = ["dense_records", "parent_child_records", ("dense", "oracle-document")]
 Contrast = tuple[Run, Run]

@@ -6,14 +6,13 @@ stands beside the one that knows the gold.
 """
 
 from collections.abc import Callable, Sequence
-from itertools import product
 
 import numpy as np
 import pandas as pd
 
 from lib.answers.answers import Answers, kept, score
 from lib.answers.prompt_context import Context
-from lib.answers.relevance import answer_relevance, hand_labels, labelled_pairs
+from lib.answers.relevance import answer_relevance, labelled_pairs
 from lib.method import stored
 from lib.methods import METHODS
 from lib.metrics.retrieval import is_gold
@@ -25,7 +24,6 @@ USEFUL, BEHIND = "RELEVANT", "NOT LISTED"
 SECTIONS = ("sibling_texts", "embedder", "generator")
 COLUMNS = ["question_id", "rank", "chunk_id", "doc_name", "page", "label"]
 SHOWN = ["question_id", "name", "judged", "gold"]
-READINGS = {"useful": ["useful"], "useful or partly": ["useful", "partly"]}
 
 
 def _judged(stage: str, run: str = FIRST_STAGE) -> Callable[[Callable], Callable]:
@@ -88,19 +86,6 @@ def with_gold_pages(study: Study, labels: pd.DataFrame) -> dict[str, float]:
     labels = labels.set_index("question_id", drop=False)
     gold = pd.Series(is_gold(labels, study.questions).to_numpy(), labels.index)
     return agreement_of(Resampling.of(study), labels["label"] == USEFUL, gold)
-
-
-def agreement(study: Study, judged: pd.DataFrame) -> pd.DataFrame:
-    """:func:`agreement_of` the judge's labels (``judged``) and of the gold pages with each of READINGS of the labels by
-    hand, by ``labelling`` and ``hand``. The drawn pairs are half on gold pages, all pairs are not."""
-    pairs = judged.merge(hand_labels().rename(columns={"label": "hand"}), on=["question_id", "chunk_id"])
-    gold = is_gold(pairs, study.questions).to_numpy()
-    pairs, draws, rows = pairs.set_index("question_id"), Resampling.of(study), []
-    labellings = {"judge": pairs["label"] == USEFUL, "gold page": pd.Series(gold, pairs.index)}
-    for (name, labels), (reading, values) in product(labellings.items(), READINGS.items()):
-        found = agreement_of(draws, labels, pairs["hand"].isin(values))
-        rows.append({"labelling": name, "hand": reading} | found)
-    return pd.DataFrame(rows)
 
 
 def precision_of(verdicts: Sequence[bool]) -> float:

@@ -14,7 +14,6 @@ from lib.ahead.views import ENCODED, VIEWS
 from lib.evaluation import METRIC_COLUMNS, evaluate
 from lib.methods import METHODS
 from lib.metrics.frame import Metrics, long_frame
-from lib.stats import LEVELS, Resampling, holm
 from lib.study import Study
 from lib.words import NeedsFilings
 
@@ -52,9 +51,6 @@ MEASURED = {
     **{f"trained, without {name}": without(name) for name in (*VIEWS, "encoder")},
 }
 RECALLS = ["doc_recall", "page_recall"]
-SET_COLUMNS = (
-    "variant set n companies seeds doc page low high reference difference difference_low difference_high p p_holm"
-).split()
 
 
 def seeds_of(study: Study, variant: Variant) -> list[int]:
@@ -105,35 +101,9 @@ def mean_recalls(study: Study, variant: Variant, sets: tuple[str, ...] = ()) -> 
     return drawn[0].assign(**(sum(one[RECALLS] for one in drawn) / len(drawn)))
 
 
-def by_set(study: Study, steps: pd.DataFrame | None = None) -> pd.DataFrame:
-    """SET_COLUMNS: every variant on every set, with its difference in page recall from its reference: the ranker of all
-    views for those with kinds or without a view, else the untrained sum.
-
-    p_holm is corrected within a set and a reference. What the kinds are worth on the study's own set is a step of the
-    ladder, too: it has the p of these ``steps``, where given.
-    """
+def variants(study: Study) -> dict[str, pd.DataFrame]:
+    """:func:`mean_recalls` by question_id of MEASURED and of WHOLE trained on each set alone; empty where not known."""
+    alone = (study.dataset.collection, *SETS.get(study.dataset.collection, ()))
     found = {title: mean_recalls(study, variant) for title, variant in MEASURED.items()}
-    if found[BASE].empty:
-        return pd.DataFrame(columns=SET_COLUMNS)
-    for name in (study.dataset.collection, *SETS.get(study.dataset.collection, ())):
-        found[f"trained on {name} alone"] = mean_recalls(study, WHOLE, (name,))
-    found = {title: recalls.set_index("question_id") for title, recalls in found.items()}
-    rows, own, base = [], {}, {}
-    for title, recalls in found.items():
-        n_seeds = len(seeds_of(study, MEASURED.get(title, WHOLE)))
-        reference = TRAINED if title in MEASURED and title not in (BASE, TRAINED) else BASE
-        for name, part in recalls.groupby("set", sort=False):
-            own[title, name], base[title, name] = part["page_recall"], found[reference]["page_recall"].loc[part.index]
-            rows.append((title, name, n_seeds, part["doc_recall"].mean(), reference))
-    significance = study.profile.significance
-    table = Resampling(found[BASE]["company"], significance.n_draws, significance.seed).compare(base, own)
-    table = table.rename(columns=LEVELS | {"n_clusters": "companies", "mean": "page"}).reset_index(drop=True)
-    table = pd.DataFrame(rows, columns=["variant", "set", "seeds", "doc", "reference"]).join(table)
-    is_base = table["variant"] == BASE
-    table.loc[is_base, ["difference", "difference_low", "difference_high", "p"]] = float("nan")
-    table.loc[is_base, "reference"] = ""
-    of_ladder = {} if steps is None else steps.set_index("title")["p_holm"].to_dict()
-    is_step = table["variant"].eq(KINDS) & table["set"].eq(study.dataset.name) & (LADDER[-1].title in of_ladder)
-    p_holm = table[~is_step].dropna(subset="p").groupby(["set", "reference"])["p"].transform(holm)
-    p_holm = p_holm.reindex(table.index).where(~is_step, of_ladder.get(LADDER[-1].title))
-    return table.assign(p_holm=p_holm)[SET_COLUMNS]
+    found |= {f"trained on {name} alone": mean_recalls(study, WHOLE, (name,)) for name in alone}
+    return {title: one.set_index("question_id") for title, one in found.items()} if len(found[BASE]) else {}

@@ -62,24 +62,13 @@ def test_recalls_are_means_over_the_seeds(measured, variant, seeds, mean):
     assert ladder.mean_recalls(STUDY, variant)["page_recall"].tolist() == pytest.approx([mean] * 4)
 
 
-def test_rankers_are_compared_with_the_untrained_sum_and_ablations_with_the_whole_ranker(measured, monkeypatch):
-    found = ladder.by_set(STUDY).set_index(["variant", "set"])
-    assert len(found) == 2 * (len(ladder.MEASURED) + 2)
-    trained = found.loc[("trained on page-questions alone", "financebench")]
-    assert trained[["n", "companies", "seeds"]].tolist() == [3, 3, 3]
-    assert trained["difference"] == pytest.approx(2 / 3)
-    assert pd.isna(found.loc[(ladder.BASE, "page-questions"), "difference"])
-    ablation = found.loc[("trained, without words", "financebench")]
-    assert ablation["reference"] == ladder.TRAINED
-    assert ablation["difference"] == pytest.approx(0.25 - 2 / 3)
-    assert ablation["p_holm"] >= ablation["p"]
-    steps = pd.DataFrame({"title": [ladder.LADDER[-1].title], "p_holm": [0.0123]})
-    again = ladder.by_set(STUDY, steps).set_index(["variant", "set"])["p_holm"]
-    assert again[ladder.KINDS, "financebench"] == 0.0123  # a step of the ladder has its p, and no part in the family
-    assert again[ladder.KINDS, "page-questions"] == found["p_holm"][ladder.KINDS, "page-questions"]
+def test_variants_are_trained_on_all_sets_and_on_each_alone_and_what_is_not_known_is_left_out(measured, monkeypatch):
+    found = ladder.variants(STUDY)
+    assert [*found] == [*ladder.MEASURED, *(f"trained on {name} alone" for name in ("financebench", "page-questions"))]
+    assert found[ladder.TRAINED].loc["d", ["set", "page_recall"]].tolist() == ["page-questions", pytest.approx(2 / 3)]
 
     def refuse(*_):
         raise NeedsFilings("no filings")
 
     monkeypatch.setattr(ladder, "nested_recalls", refuse)  # neither stored nor published
-    assert ladder.by_set(STUDY).empty
+    assert ladder.variants(STUDY) == {}

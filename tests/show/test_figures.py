@@ -65,19 +65,3 @@ def test_labels_keep_their_gap_and_their_order_and_stay_if_they_are_apart(height
     assert (np.diff(placed[np.argsort(heights, kind="stable")]) > 0.1 - 1e-9).all()
     assert figures.spread_labels([0.9, 0.1, 0.5], 0.2) == pytest.approx([0.9, 0.1, 0.5])
     assert figures.spread_labels([0.5, 0.5], 0.2) == pytest.approx([0.4, 0.6])
-
-
-def test_steep_ranks_are_told_apart_and_lines_named_at_their_ends_all_but_the_first_of_a_set_dashed():
-    rows = ["dense", "bm25", "splade", "hyde", "rerank", "hybrid_rrf", "ahead"]
-    (axes,) = chapters.ranks(pd.DataFrame({"one": range(7, 0, -1), "two": [1, 6, 5, 4, 3, 2, 7]}, rows)).axes
-    lines = {line.get_ydata()[0]: line for line in axes.lines}
-    assert [[*lines[place].get_ydata()] for place in (1, 7)] == [[1, 7], [7, 1]]
-    assert [lines[place].get_linestyle() for place in (1, 2, 7)] == ["--", "-", "-"]
-    assert lines[7].get_linewidth() > lines[2].get_linewidth()
-    rows = [("one", "one", -1, -0.2), ("one", "one", 1, 0.1), ("one", "control", 1, 0.0), ("two", "two", 1, 0.4)]
-    found = pd.DataFrame(rows, columns=["set", "line", "words", "mean"]).assign(low=-0.3, high=0.5)
-    (axes,) = chapters.lines(found, "words", "words", {1, -1}).axes
-    drawn = [line for line in axes.lines if len(line.get_xdata()) and line.get_linestyle() in ("-", "--")]
-    assert [[-1, -0.2], [1, 0.1]] in [line.get_xydata().tolist() for line in drawn]
-    assert {text.get_text() for text in axes.texts} == {"one", "control", "two"}
-    assert [line.get_linestyle() for line in drawn].count("--") == 1
