@@ -55,9 +55,8 @@ def losses(metrics: Metrics, run: tuple[str, str], k: int) -> dict[str, pd.Serie
 
 
 def changes(first: Study, second: Study, k: int) -> pd.DataFrame:
-    """The runs that both have and that the encoder changes, a row each: method, condition, ``searched`` (ALL, MATCH or
-    GIVEN) and, behind the name of each of LOSSES, what COMPARED names: the means of both encoders, their difference and
-    its interval, and Holm's p over the runs."""
+    """The runs that both have and that the encoder changes: method, condition, ``searched`` (ALL, MATCH or GIVEN) and,
+    behind each of LOSSES, what COMPARED names: both means, their difference and interval, Holm's p over the runs."""
     shared = [run for run in measured(second.profile) if run in set(measured(first.profile))]
     shared = [run for run in shared if run[1] != CONDITIONS[2]]  # given the pages, no encoder can lose one
     shared = [run for run in shared if first.run_digest(*run) != second.run_digest(*run)]

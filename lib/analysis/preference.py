@@ -151,8 +151,7 @@ def stored_as(study: Study, profile: dict, fold: int | None) -> tuple[str, dict]
 
 
 def compared_before(study: Study, profile: dict, fold: int | None = 0) -> pd.DataFrame:
-    """What training by a profile changed, of ``python -m extras.preference.train``: the columns of
-    :func:`extras.preference.tuned.compared` and n_train_pairs; empty where it was not run."""
+    """What training by a profile changed, by ``python -m extras.preference.train``; empty where it was not run."""
     stage, params = stored_as(study, profile, fold)
     if study.store.find(stage, params, COMPARED_VERSION) is None:
         return pd.DataFrame()

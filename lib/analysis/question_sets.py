@@ -63,12 +63,9 @@ def word_share(model: bm25.BM25, text: str, columns: Sequence[int]) -> float:
 
 
 def described(study: Study, asked: pd.DataFrame) -> pd.DataFrame:
-    """The features of questions (``question``; where known company, doc_name and gold_pages) over a study's pages.
-
+    """The features of questions (``question``; where known company, doc_name and gold_pages) over a study's pages:
     ``overlap`` is :func:`word_share` of the best gold page, ``best_overlap`` that of the page that BM25 ranks first,
-    ``length`` log2 of the number of words; ``names_company`` is about any of the collection where none is given. What
-    needs gold pages is NaN without them.
-    """
+    ``length`` log2 of the number of words. What needs gold pages is NaN without them."""
     model, chunks = bm25.index(study), study.chunks
     of_page = chunks.groupby(["doc_name", "page"]).indices
     texts = study.pages.set_index(["doc_name", "page"])["text"]
@@ -161,10 +158,8 @@ def _design(table: pd.DataFrame, names: Sequence[str]) -> np.ndarray:
 
 
 def fit(parts: Sequence[pd.DataFrame], outcome: str, names: tuple[str, ...], n_draws: int) -> Fit:
-    """Ridge regression (Hoerl & Kennard, 1970) of an outcome on features, in which every set (``parts``) counts alike.
-
-    A feature is left out if fewer than MIN_QUESTIONS questions differ in it from the others of their set.
-    """
+    """Ridge regression (Hoerl & Kennard, 1970) of an outcome on features, in which every set (``parts``) counts alike
+    and a feature is left out in which fewer than MIN_QUESTIONS questions differ from the others of their set."""
     differ = {name: sum(len(part) - part[name].value_counts().max() for part in parts) for name in names}
     names = tuple(name for name in names if differ[name] >= MIN_QUESTIONS)
     size, total, drawn = 1 + len(names), 0.0, 0.0

@@ -52,10 +52,8 @@ class Finding(NamedTuple):
 
 
 def spread_of(values: pd.Series, clusters: pd.Series) -> float:
-    """``s² · deff`` = ``n · SE²``: the variance of one question's worth of evidence, companies considered.
-
-    ``SE² = C / (C - 1) · Σ_c (Σ_i∈c (x_i - x̄))² / n²`` is linearised; ``deff`` is the design effect (Kish, 1965).
-    """
+    """``s² · deff`` = ``n · SE²``, the variance of one question's worth of evidence, with the linearised
+    ``SE² = C / (C - 1) · Σ_c (Σ_i∈c (x_i - x̄))² / n²`` over companies; ``deff`` is the design effect (Kish, 1965)."""
     sums = (values - values.mean()).groupby(clusters.to_numpy()).sum()
     n_clusters = len(sums)
     return float(n_clusters / (n_clusters - 1) * (sums**2).sum() / len(values)) if n_clusters > 1 else math.nan
@@ -64,8 +62,7 @@ def spread_of(values: pd.Series, clusters: pd.Series) -> float:
 def questions_needed(effect: float, spread: float) -> float:
     """The number of questions at which a test at level ALPHA, not corrected, finds an effect; infinite for no effect.
 
-    ``((z_{1-α} + z_{0.8}) / δ)² · s² · deff``, if further companies bring as many questions each as these; NaN where
-    the ``spread`` of :func:`spread_of` is unknown or 0: where all questions score alike, none is typical.
+    ``((z_{1-α} + z_{0.8}) / δ)² · s² · deff``; NaN where the ``spread`` of :func:`spread_of` is unknown or 0.
     """
     if math.isnan(spread) or (effect and spread < 1e-12):
         return math.nan
@@ -149,8 +146,8 @@ def between_groups(means: np.ndarray) -> np.ndarray:
 def weakest(tests: Mapping[str, Finding], says: str = ">") -> tuple[Finding, str]:
     """The test that decides a claim about several pairs, the one that speaks most against it, and its name.
 
-    All have to hold, so the largest p counts (an intersection-union test, which needs no further correction; Berger,
-    1982). The pair that could reverse it was picked among several: its p is multiplied by their number.
+    All have to hold, so the largest p counts (an intersection-union test; Berger, 1982). The pair that could reverse it
+    was picked among several: its p is multiplied by their number.
     """
     name = min(tests, key=lambda one: tests[one].estimate * (-1 if says == "<=" else 1))
     p, p_opposite = max(one.p for one in tests.values()), min(1.0, tests[name].p_opposite * len(tests))
@@ -158,11 +155,9 @@ def weakest(tests: Mapping[str, Finding], says: str = ">") -> tuple[Finding, str
 
 
 def decide(tests: Mapping[str, Finding], family: Mapping[str, str]) -> pd.DataFrame:
-    """The verdicts on claims, corrected within each family: DECIDED, where ``p_opposite`` is corrected as well.
-
-    ``p_bh`` and ``p_opposite_bh`` are Benjamini & Hochberg's (1995), which control the share of false discoveries.
-    ``n_needed`` is NaN unless the verdict is *undecided*. Claims without a family are not corrected (NaN).
-    """
+    """The verdicts on claims, corrected within each family (NaN without one): DECIDED, where ``p_opposite`` is
+    corrected as well and ``…_bh`` are Benjamini & Hochberg's (1995); ``n_needed`` is NaN unless the verdict is
+    *undecided*."""
     from scipy.stats import false_discovery_control  # takes half a second
 
     table = pd.DataFrame([*tests.values()], pd.Index(tests, name="claim")).astype({"amount": float})
