@@ -6,7 +6,6 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from lib.ahead.ranker import UNTRAINED, WHOLE
 from lib.ahead.views import VIEWS
 from lib.analysis import ladder
 from lib.profile import load_profile
@@ -54,12 +53,6 @@ def test_steps_are_means_over_the_seeds_the_last_is_shown_by_seed_and_without_fo
     assert [found[f"rung_page_recall/whole_{seed}"] for seed in (13, 14, 15)] == [0.25, 0.5, 0.5]
     monkeypatch.setattr(ladder, "scored_by", lambda _: "saved")
     assert set(ladder.ladder_metrics(STUDY)["metric"]) == {f"rung_{metric}/untrained" for metric in ladder.RECALLS}
-
-
-@pytest.mark.parametrize(("variant", "seeds", "mean"), [(WHOLE, [13, 14, 15], 2 / 3), (UNTRAINED, [13], 0)])
-def test_recalls_are_means_over_the_seeds(measured, variant, seeds, mean):
-    assert ladder.seeds_of(STUDY, variant) == seeds
-    assert ladder.mean_recalls(STUDY, variant)["page_recall"].tolist() == pytest.approx([mean] * 4)
 
 
 def test_variants_are_trained_on_all_sets_and_on_each_alone_and_what_is_not_known_is_left_out(measured, monkeypatch):

@@ -34,7 +34,7 @@ def run_of(first: np.ndarray) -> pd.DataFrame:
 def study_of(runs: dict[str, pd.DataFrame], **given) -> SimpleNamespace:
     """A study whose rows have different first chunks, unless their runs are given."""
     given |= {"questions": QUESTIONS, "method": lambda name: SimpleNamespace(chunking="")}
-    study = make_study(500, 1, run=lambda name, _: runs.get(name, run_of(GOOD).assign(chunk_id=name)), **given)
+    study = make_study(200, 1, run=lambda name, _: runs.get(name, run_of(GOOD).assign(chunk_id=name)), **given)
     study.profile.page_scorer = SimpleNamespace(max_tokens=128)
     return study
 
