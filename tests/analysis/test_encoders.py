@@ -51,8 +51,8 @@ def test_a_change_that_does_the_same_beside_any_others_is_worth_that(studies):
     np.testing.assert_allclose(table["alone"], table["last"], atol=1e-12)
 
 
-def test_losses_and_what_is_found_are_all_there_is(make_study, monkeypatch):
-    first, second = make_study(), make_study()
+def test_losses_and_what_is_found_are_all_there_is(studies, make_study, monkeypatch):
+    first, second = studies[0], make_study()
     second.profile.embedder["window"] = 8  # reads less of a chunk
     runs = [(name, one) for name in ("bm25", "dense", "dense_records") for one in METHODS[name].conditions]
     monkeypatch.setattr(encoders, "measured", lambda profile: runs)

@@ -84,8 +84,9 @@ def test_no_reported_number_is_typed_in_a_chapter():
 
 @in_every_source
 def test_every_row_that_departs_from_its_paper_is_one_of_ours(source):
+    profile = load_profile("default")
     for row in facts(source).differs or []:
         assert row["paper"]
-        assert row["here"].format(**load_profile("default"))
+        assert row["here"].format(**profile)
         for pattern in re.findall("`(.+?)`", row["rows"]):
             assert [name for name in METHODS if fnmatch(name, pattern)], pattern
