@@ -3,10 +3,8 @@ was indexed, writes ``lib/book/asked.json``; the demo's texts are invented, and 
 
 import json
 
-import pandas as pd
-
 from lib.archive.ask import Archive
-from lib.archive.index import Shards, shards_of
+from lib.archive.index import shards_of
 from lib.book.pages import ASKED
 from lib.data.dataset import read_dataset
 from lib.data.locate import DEMO
@@ -14,23 +12,11 @@ from lib.metrics.right import figure
 
 N_QUESTIONS, PAGES = 10, 3
 
-
-def asked(shards: Shards, questions: pd.DataFrame) -> list[dict]:
-    """What an archive says to the first questions that a figure answers, each with its ``reference`` and gold pages."""
-    archive = Archive(shards)
-    numeric = questions[list(map(bool, map(figure, questions["answer"], questions["question"])))]
-    return [
-        archive.answer(one.question, PAGES)
-        | {"reference": one.answer, "document": one.doc_name, "gold": list(map(int, one.gold_pages))}
-        for one in numeric.head(N_QUESTIONS).itertuples()
-    ]
-
-
-def write() -> None:
-    """Write ASKED."""
-    found = asked(shards_of("demo"), read_dataset(DEMO, "demo").questions)
-    ASKED.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-
-
 if __name__ == "__main__":
-    write()
+    archive, questions = Archive(shards_of("demo")), read_dataset(DEMO, "demo").questions
+    numeric = questions[list(map(bool, map(figure, questions["answer"], questions["question"])))]
+    found = []
+    for one in numeric.head(N_QUESTIONS).itertuples():
+        about = {"reference": one.answer, "document": one.doc_name, "gold": list(map(int, one.gold_pages))}
+        found.append(archive.answer(one.question, PAGES) | about)
+    ASKED.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

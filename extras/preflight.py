@@ -34,10 +34,10 @@ def preflight(study: Study, say=print) -> None:
     missing = [record for record in models.values() if local_snapshot(record) is None]
     download_gib = sum(record["gib"] for record in missing)
     for role, record in models.items():
-        if not record["hub"].get("sha256"):
+        hashes, place = record["hub"].get("sha256", {}), "to be downloaded" if record in missing else "here"
+        if not hashes:
             problems.append(f"{record['title']} has no SHA-256 in the lock file: python -m lib pin writes it")
-        place = "to be downloaded" if record in missing else "here"
-        if any(Path(file).match(PICKLED) for file in record["hub"].get("sha256", {})):
+        if any(Path(file).match(PICKLED) for file in hashes):
             place += ", a PyTorch file that is read as tensors only"
         say(f"preflight: {role}: {record['title']}, {record['gib']} GiB, {place}")
     if missing and not is_reachable(missing[0]["hub"]["id"]):
@@ -48,17 +48,16 @@ def preflight(study: Study, say=print) -> None:
         say(f"preflight: disk: {needed:.1f} GiB in {place.name}, {free:.0f} GiB free")
         if free < needed:
             problems.append(f"the disk of {place} has {free:.1f} GiB free and {needed:.1f} are needed")
-    needed, title = max(((record["gib"], record["title"]) for record in models.values()), default=(0, ""))
-    if needed >= NEEDS_GPU_GIB:
-        needed, found = ROOM * needed, gpu()
+    largest, title = max(((record["gib"], record["title"]) for record in models.values()), default=(0, ""))
+    if largest >= NEEDS_GPU_GIB:
+        found = gpu()
         graphics = f"{found[0]} with {found[1]:.0f} GiB" if found else "none"
-        about = f"GPU: {graphics}, and {title} needs {needed:.0f} GiB"
+        about = f"GPU: {graphics}, and {title} needs {ROOM * largest:.0f} GiB"
         say(f"preflight: {about}")
-        if not found or found[1] < needed:
+        if not found or found[1] < ROOM * largest:
             problems.append(f"{about}; take PROFILE=default")
-    seconds = download_gib * GIB / DOWNLOAD_BYTES_A_SECOND + estimate_s(study.profile, n_filings, n_questions)
-    of = f"{n_filings} filings and {n_questions} questions"
-    say(f"preflight: time: roughly {seconds / 3600:.1f} hours for {of} on one GPU")
+    hours = (download_gib * GIB / DOWNLOAD_BYTES_A_SECOND + estimate_s(study.profile, n_filings, n_questions)) / 3600
+    say(f"preflight: time: roughly {hours:.1f} hours for {n_filings} filings and {n_questions} questions on one GPU")
     if problems:
         raise StudyError("; ".join(problems))
 

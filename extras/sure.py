@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
+from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -44,11 +45,9 @@ def readings(study: Study) -> pd.DataFrame:
 def fit(part: pd.DataFrame, names: Sequence[str]) -> tuple[np.ndarray, float]:
     """Coefficients of the features, and the intercept, of readings; each set weighs the same."""
     model = make_pipeline(StandardScaler(), LogisticRegression(C=STRENGTH))
-    weight = 1 / part.groupby("set")["right"].transform("size")
+    weight = 1 / part.groupby("set")["right"].transform("size").to_numpy()
     weight *= len(part) / weight.sum()
-    model.fit(
-        part[names].to_numpy(float), part["right"].to_numpy(), logisticregression__sample_weight=weight.to_numpy()
-    )
+    model.fit(part[names].to_numpy(float), part["right"], logisticregression__sample_weight=weight)
     scaler, (slope,) = model[0], model[1].coef_
     slope = slope / scaler.scale_
     return slope, float(model[1].intercept_[0] - slope @ scaler.mean_)
@@ -59,7 +58,7 @@ def out_of_fold(part: pd.DataFrame, names: Sequence[str], seed: int) -> np.ndarr
     folds, found = assign_folds(part["company"].tolist(), N_FOLDS, seed), np.zeros(len(part))
     for fold in np.unique(folds):
         slope, intercept = fit(part[folds != fold], names)
-        found[folds == fold] = 1 / (1 + np.exp(-(part.loc[folds == fold, names].to_numpy(float) @ slope + intercept)))
+        found[folds == fold] = expit(part.loc[folds == fold, names].to_numpy(float) @ slope + intercept)
     return found
 
 
@@ -74,11 +73,10 @@ def write(studies: Sequence[Study]) -> dict:
     for name, asked in every.groupby("set", sort=False):
         mine = read["set"] == name
         answered, right = given[mine].sum().mean(), given[mine & read["right"]].sum().mean()
-        about = {"set": name, "n": len(asked), "n_companies": int(asked["company"].nunique())}
-        about |= {"read": int(mine.sum()), "right_of_read": round(float(read[mine]["right"].mean()), 4)}
-        rows.append(
-            about | {"answered": round(answered / len(asked), 4), "right_of_answered": round(right / answered, 4)}
-        )
+        rows.append({"set": name, "n": len(asked), "n_companies": asked["company"].nunique(), "read": int(mine.sum())})
+        shares = {"right_of_read": read[mine]["right"].mean(), "answered": answered / len(asked)}
+        shares["right_of_answered"] = right / answered
+        rows[-1] |= {share: round(float(value), 4) for share, value in shares.items()}
     coefficients = dict(zip(names, slope.round(4).tolist(), strict=True))
     found = {"least": AIM, "intercept": round(intercept, 4), "coefficients": coefficients}
     found |= {"method": METHOD, "n_draws": len(SEEDS), "measured": rows}
@@ -87,8 +85,4 @@ def write(studies: Sequence[Study]) -> dict:
 
 
 if __name__ == "__main__":
-    print(
-        json.dumps(
-            write([open_study("financebench", questions=name) for name in ("", *SETS["financebench"])]), indent=1
-        )
-    )
+    write([open_study("financebench", questions=name) for name in ("", *SETS["financebench"])])

@@ -26,7 +26,6 @@ COUNT = IntRange(min=1)
 
 #: The commands that do no more than call a function with the study, and their help.
 CALLING = {
-    "collect": "Write a dataset with the same questions over these and other filings.",
     "export-scorer": "Train the page scorer on every question and write it with its card.",
     "measure": "Compute runs and metrics without a book, one method after another; a killed run resumes.",
     "mistakes": "Measure what evaluation mistakes add to the page scorer: hours of training, resumed where it stopped.",
@@ -166,21 +165,6 @@ def ask(names: Names, question: str | None, k: int, lines: Iterable[bytes] | Non
 
 
 @command(
-    option("--larger", type=FOLDER, help="a folder of collect, indexed by make index"),
-    option("--methods", type=str.split, metavar="WORDS", default="", help="rows of the method table, or ask"),
-)
-def growth(names: Names, larger: Path | None, methods: list[str]) -> Iterator[str]:
-    """Measure methods over growing parts of a collection, by default chapter 10's; resumed where it stopped."""
-    from extras.archive.growth import ROWS, measure, opened
-
-    home = names.open()
-    for found in measure(home, *opened(home, larger), methods or ROWS):
-        first, mean = found.iloc[0], found[found["k"] == 5][["doc_recall", "page_recall"]].mean().round(3)
-        part = f"{first['kind']} {first['draw']}, {first['n_filings']} filings, {first['method']}"
-        yield f"{part}: {mean.to_dict()}"
-
-
-@command(
     option("--methods", default="bm25", show_default=True, help="names with spaces between, or all"),
     option("--chapter", default="", help="compare a chapter's tables instead"),
 )
@@ -192,22 +176,6 @@ def verify(names: Names, methods: str, chapter: str) -> None:
         raise StudyError("the published results were not reproduced; the rows that differ are named above")
 
 
-@command(
-    option("--methods", help="names, such as 'bm25 dense'; by default every row of the profile"),
-    option("--n", "n_questions", type=COUNT, default=20, show_default=True, help="the same for all methods"),
-    option("--again", is_flag=True, help="time also what was timed before"),
-    name="time",
-)
-def time_methods(names: Names, methods: str | None, n_questions: int, again: bool) -> Iterator[str]:
-    """Time the methods, warm and one question at a time; on an idle machine, resumed where it stopped."""
-    from extras.timing import write_times
-    from lib.method_sets import chosen, measured
-
-    study = names.open("08_claims")
-    rows = dict.fromkeys(name for name, condition in measured(study.profile) if condition == "standard")
-    return write_times(study, chosen(methods, list(rows)), n_questions, again=again)
-
-
 @commands.command()
 def pin() -> None:
     """Write the SHA-256 of the hub's models into the lock file, where it has none."""
@@ -216,12 +184,6 @@ def pin() -> None:
     pin(click.echo)
 
 
-calls(
-    "collect",
-    "extras.archive.collection:write_collection",
-    option("--pages", "source", type=PATH, required=True, help="page text of other filings, as parquet"),
-    option("--to", "target", type=PATH, required=True, help="folder of the new dataset"),
-)
 calls(
     "measure",
     "extras.measure:measure",

@@ -56,9 +56,8 @@ class Cache:
         A model's output depends a little on what shares its batch. So what is missing is settled before anything is
         computed, and batches follow the order of the items: an empty cache is always filled in the same way.
 
-        Args:
-            space: what the rows depend on beside the item, JSON-able: the model's hash, window, precision, role.
-            compute: maps a list of items to an array of shape (n,) or (n, width).
+        ``space`` is what the rows depend on beside the item, JSON-able: the model's hash, window, precision, role;
+        ``compute`` maps a list of items to an array of shape (n,) or (n, width).
         """
         texts = (item if isinstance(item, str) else json.dumps(item) for item in items)
         keys = [hashlib.sha1(text.encode("utf-8", "surrogatepass")).digest() for text in texts]
@@ -76,9 +75,7 @@ class Cache:
             for start in tqdm(starts, desc=label or None, unit="batch", mininterval=5, disable=not missing):
                 part = missing[start : start + batch_size]
                 values = np.asarray(compute([items[row] for row in part]), dtype)
-                if len(values) != len(part):
-                    raise ValueError(f"{label}: {len(part)} items gave {len(values)} rows")
-                made = dict(zip((keys[row] for row in part), values.reshape(len(part), -1), strict=True))
+                made = dict(zip((keys[row] for row in part), values.reshape(len(values), -1), strict=True))
                 packed = [(number, key, value.tobytes()) for key, value in made.items()]
                 with connection:
                     connection.executemany("INSERT OR REPLACE INTO rows VALUES (?, ?, ?)", packed)

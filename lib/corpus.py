@@ -55,16 +55,9 @@ def edited(*sections: str) -> dict[str, dict[str, str]]:
 class Corpus:
     """The frames of one dataset under one profile.
 
-    Args:
-        chunkings: the other chunk tables, by name.
-        artifacts: directory for everything computed.
-        published: results that are used where they have the wanted keys; None to compute everything.
-        outputs: directory of the contract's files; by default ``home``, ``<artifacts>/<dataset>/<profile>``.
-        chapter: name of the asking chapter, for the log of stages.
-
-    Attributes:
-        cache: what models gave, item by item.
-        uses_published: whether texts that another profile's log has from its publication are used.
+    ``published`` results are used where they have the wanted keys; ``outputs``, by default ``home``, is the folder of
+    the contract's files; ``chapter`` is the asking one, for the log of stages. ``uses_published`` says whether texts
+    that another profile's log has from its publication are used.
     """
 
     def __init__(

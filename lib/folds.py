@@ -58,9 +58,7 @@ def make_folds(questions: pd.DataFrame, filings: pd.DataFrame, by: By, n_folds: 
 
     A filing without a question may be read by every fold, unless its company is tested and the folds are by company.
     """
-    if by not in (columns := {"filing": "doc_name", "company": "company"}):
-        raise StudyError(f"folds by {by!r}: choose filing or company")
-    group_of = dict(zip(filings["doc_name"], filings[columns[by]], strict=True))
+    group_of = filings.set_index("doc_name", drop=False)["doc_name" if by == "filing" else by].to_dict()
     groups = questions["doc_name"].map(group_of)
     assigned, folds = assign_folds(groups.tolist(), n_folds, seed), []
     for number in range(assigned.max() + 1):
@@ -92,12 +90,8 @@ def similarity(first: Sequence[str], second: Sequence[str]) -> np.ndarray:
 def check_fold(fold: Fold, pairs: pd.DataFrame, questions: pd.DataFrame, filings: pd.DataFrame, pages: dict) -> dict:
     """Check a fold's training data against its test questions; a record for the manifest of what was compared.
 
-    Args:
-        pairs: what the fold's training reads: ``question``, ``doc_name``, ``page``, ``text`` (the page's text).
-        pages: from (doc_name, page) to a page's normalised text.
-
-    Raises:
-        LeakError: something of a test question or its filing is in the pairs; the message says what.
+    ``pairs`` are what the fold's training reads: ``question``, ``doc_name``, ``page``, ``text`` (the page's text);
+    ``pages`` the normalised text by doc_name and page. A LeakError names what of a test question is in the pairs.
     """
     test, trained = questions.iloc[list(fold.test)], pairs["question"].drop_duplicates().tolist()
     read, asked = set(pairs["doc_name"]), set(test["doc_name"])

@@ -109,19 +109,15 @@ class Method:
 
 
 def remembered(make: Callable) -> Callable:
-    """Keep what a function of a Search and hashable arguments gives while the process lives.
-
-    ``key`` of the function gives the key, by which a study that knows the value already can put it there.
-    """
-
-    def key(*given: object) -> tuple:
-        return (f"{make.__module__}.{make.__qualname__}", *given)
+    """Keep what a function of a Search and hashable arguments gives while the process lives."""
+    name, form = f"{make.__module__}.{make.__qualname__}", signature(make)
 
     @wraps(make)
     def recalled(search: Search, *given: object) -> object:
-        return search.memo(key(*given), partial(make, search, *given))
+        bound = form.bind(search, *given)
+        bound.apply_defaults()
+        return search.memo((name, *bound.args[1:]), partial(make, *bound.args))
 
-    recalled.key = key
     return recalled
 
 

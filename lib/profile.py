@@ -3,29 +3,30 @@
 from collections.abc import Iterable, Iterator
 from functools import reduce
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import yaml
 from annotated_types import Interval, MinLen
-from pydantic import StringConstraints, TypeAdapter, ValidationError
+from pydantic import ConfigDict, StringConstraints, ValidationError, create_model
 
 from lib.words import StudyError
 
 PROFILES = Path(__file__).resolve().parent.parent / "notebooks" / "profiles"
-MOST, LARGEST = 2**32 - 1, 1e300  # whole number, as the largest seed is; other number
+MOST = 2**32 - 2  # as the largest seed is: llama.cpp takes one more for any
 #: What settings of a name may be, beside what the type of their value in the extended profile says.
 MAY_BE_0 = "overlap window_overlap seed seeds fold_seeds".split()
 SHARES = "b warmup feature_share page_share shares right_from".split()
-CHOICES = {
-    "precision": (precisions := ("auto", "float32", "bfloat16", "float16")),
+TYPES = {
+    "precision": (precisions := Literal["auto", "float32", "bfloat16", "float16"]),
     "train_precision": precisions,
-    "long_chunks": ("windows", "truncate"),
-    "backend": ("llama.cpp", "transformers"),
-    "method": ("lora", "full"),
-    "sides": ("question", "both"),
+    "long_chunks": Literal["windows", "truncate"],
+    "backend": Literal["llama.cpp", "transformers"],
+    "method": Literal["lora", "full"],
+    "rows": Literal["all"] | list[str],
+    "without": Literal["all"] | list[str],
+    "sets": dict[str, dict[str, Any]],
+    "sides": Annotated[list[Literal["question", "both"]], MinLen(1)],
 }
-NAMES = ("rows", "without")  # ``all``, or a list
-BELOW = ("chunks.overlap", "chunks.size"), ("parent_child.overlap", "parent_child.size")
 
 
 class UndeclaredSetting(Exception):
@@ -77,65 +78,62 @@ class Settings(dict):
         return copy
 
     def replaced(self, changes: dict[str, object]) -> "Settings":
-        """A copy with dotted settings changed, ``{"bm25.k1": 0.9}``; a StudyError with all names and values that cannot
-        be."""
-        copy, wrong = self.changed(changes)
-        if wrong:
+        """A copy with dotted settings changed, ``{"bm25.k1": 0.9}``; a StudyError with all that cannot be."""
+        if wrong := self.problems(given := nested(changes)):
             raise StudyError("; ".join(wrong.values()))
-        return copy
+        return _merged(self, given)
 
-    def changed(self, changes: dict[str, object]) -> "tuple[Settings, dict[str, str]]":
-        """A copy with those of the dotted settings changed that can be, and what is wrong with the others."""
-        known, settings, wrong = dict(_items(self)), _settings(self), {}
-        for dotted, value in changes.items():
-            is_section = known.get(dotted) == {} or any(one.startswith(f"{dotted}.") for one in known)
-            if is_section and value == {}:
-                continue
-            if is_section or dotted not in known:
-                beside = [one for one in known if one.split(".")[0] == dotted.split(".")[0]] or self
-                wrong[dotted] = f"the profile has no setting {dotted!r:.80}; it has {', '.join(beside)}"
-                continue
-            *sections, name = dotted.split(".")
-            needed, kind = _kind(name, known[dotted])
-            if _is(value, kind):
-                known[dotted] = reduce(dict.__getitem__, sections, settings)[name] = value
-            else:
-                wrong[dotted] = f"{dotted} is {value!r:.80}; give {needed}"
-        for small, large in BELOW:
-            if {small, large} <= {*known} and known[small] >= known[large]:
-                wrong[small] = f"{small} is {known[small]}; give less than {large}, which is {known[large]}"
-        if {"metrics.ks", "run.depth"} <= {*known} and (most := max(known["metrics.ks"])) > known["run.depth"]:
-            wrong["metrics.ks"] = f"metrics.ks has {most}; give at most run.depth, which is {known['run.depth']}"
-        return settings, wrong
+    def problems(self, given: dict[str, object]) -> dict[str, str]:
+        """What is wrong with settings that are to replace some of these, by dotted name."""
+        wrong = {}
+        try:
+            _type(self).model_validate(given)
+        except ValidationError as error:
+            for one in error.errors(include_url=False):
+                name, known = _place(self, one["loc"])  # without what is inside its value
+                needed = one["msg"].replace("Input", "it", 1).partition(" or instance")[0]
+                wrong[name] = f"{name} is {one['input']!r:.80}; {needed}"
+                if one["type"] in ("extra_forbidden", "invalid_key"):
+                    wrong[name] = f"the profile has no setting {name!r:.80}; it has {', '.join(known)}"
+            return wrong
+        merged = _merged(self, given)
+        for name in ("chunks", "parent_child"):
+            size, overlap = merged[name].size, merged[name].overlap
+            if overlap >= size:
+                wrong[f"{name}.overlap"] = f"{name}.overlap is {overlap}; give less than {name}.size, which is {size}"
+        if (most := max(merged.metrics.ks)) > merged.run.depth:
+            wrong["metrics.ks"] = f"metrics.ks has {most}; give at most run.depth, which is {merged.run.depth}"
+        return wrong
 
 
-def _kind(name: str, like: object) -> tuple[str, object]:
-    """What a setting may be, in words and as a type: by its name without sections, and by the type of its value in the
-    extended profile (``like``)."""
-    if name in NAMES:
-        return "all or a list of names", Literal["all"] | list[str]
+def _type(like: object, name: str = "") -> object:
+    """What a setting may be: by its name without sections, and by the type of its value in the extended profile."""
+    if name in TYPES:
+        return TYPES[name]
+    if isinstance(like, dict):
+        fields = {one: (_type(value, one), None) for one, value in like.items()}
+        return create_model(name or "profile", __config__=ConfigDict(extra="forbid", strict=True), **fields)
     if isinstance(like, list):
-        needed, one = _kind(name, like[0])
-        return f"a list, each of it {needed}", Annotated[list[one], MinLen(1)]
-    if name in CHOICES:
-        return f"one of {', '.join(CHOICES[name])}", Literal[CHOICES[name]]
+        return Annotated[list[_type(like[0], name)], MinLen(1)]
     if isinstance(like, bool):
-        return "true or false", bool
+        return bool
     if isinstance(like, int):
-        least = 0 if name in MAY_BE_0 or like == 0 else 1
-        return f"a whole number from {least}", Annotated[int, Interval(ge=least, le=MOST)]
+        return Annotated[int, Interval(ge=0 if name in MAY_BE_0 or like == 0 else 1, le=MOST)]
     if isinstance(like, float):
-        needed, most = ("a number from 0 to 1", 1) if name in SHARES else ("a number from 0, such as 1.0e-3", LARGEST)
-        return needed, Annotated[float, Interval(ge=0, le=most)]
-    return "a text", Annotated[str, StringConstraints(pattern=r"\S")]
+        return Annotated[float, Interval(ge=0, le=1 if name in SHARES else MOST)]
+    return Annotated[str, StringConstraints(pattern=r"\S")]
 
 
-def _is(value: object, kind: object) -> bool:
-    try:
-        TypeAdapter(kind).validate_python(value, strict=True)
-    except ValidationError:
-        return False
-    return True
+def _place(settings: dict, place: tuple) -> tuple[str, list[str]]:
+    """The dotted name of a setting that pydantic names, without what is inside its value, and the names beside it."""
+    names, known = [], []
+    for name in place:
+        if not isinstance(settings, dict):
+            break
+        known = [".".join([*names, one]) for one in settings]
+        names.append(str(name))
+        settings = settings.get(name)
+    return ".".join(names), known
 
 
 def _settings(value: object) -> object:
@@ -144,26 +142,29 @@ def _settings(value: object) -> object:
     return value
 
 
-def _items(settings: dict, prefix: str = "") -> Iterator[tuple[str, object]]:
-    """Every setting by its dotted name, with its value; an empty section is one too, what ``sets`` contains is none."""
-    for name, value in settings.items():
-        if isinstance(value, dict) and value and name != "sets":
-            yield from _items(value, f"{prefix}{name}.")
-        elif name != "sets":
-            yield prefix + name, value
+def _merged(settings: object, given: object) -> object:
+    """A copy of settings with those of others in their place."""
+    if not isinstance(given, dict) or not isinstance(settings, dict):
+        return _settings(given)
+    return _settings(settings | {name: _merged(settings.get(name), value) for name, value in given.items()})
+
+
+def nested(changes: dict[str, object]) -> dict[str, object]:
+    """Dotted settings as sections."""
+    found = {}
+    for dotted, value in changes.items():
+        *sections, name = dotted.split(".")
+        reduce(lambda section, one: section.setdefault(one, {}), sections, found)[name] = value
+    return found
 
 
 def load_profile(name: str, above: tuple[Path, ...] = ()) -> Settings:
     """Read a profile by name (``default``, ``base``, ``paper``) or by the path of a YAML file.
 
-    A profile may say ``extends: default`` and then lists only what differs; a setting that the extended profile
-    does not have is an error. Its ``sets`` are added to the extended profile's.
+    A profile lists what differs from the one that it ``extends``, by default ``default``; a setting that this does not
+    have is an error. ``above`` are the profiles that extend it.
 
-    Args:
-        above: the profiles that extend it.
-
-    Raises:
-        StudyError: no such profile, not YAML, or every setting that is unknown or cannot have its value, with its line.
+    A StudyError has every setting that is unknown or cannot have its value, with its line.
     """
     path = Path(name) if name.endswith((".yaml", ".yml")) else PROFILES / f"{name}.yaml"
     if not path.is_file():
@@ -171,58 +172,44 @@ def load_profile(name: str, above: tuple[Path, ...] = ()) -> Settings:
         raise StudyError(f"no profile {name!r}: say one of {known}, or the path of a .yaml file")
     if path.resolve() in above:
         raise StudyError(f"{path}: the profile extends itself; say extends: default")
-    read, lines, problems = _read(path)
-    base, sets = read.pop("extends", None), read.pop("sets", {})
-    if base is not None and not isinstance(base, str):
-        raise StudyError(f"{path}: extends is {base!r}; give one profile's name, such as default")
-    given = dict(_items(read))
-    is_first = path.resolve() == PROFILES / "default.yaml"
-    below = _settings(read) if is_first else load_profile(base or "default", (*above, path.resolve()))
-    lacking = [one for one, _ in _items(below) if one not in (*given, "name")]
-    if lacking and not base:
-        problems[""] = f"the profile lacks {lacking[0]} and {len(lacking) - 1} others; say extends: default"
-    settings, wrong = below.changed(given)
-    for part, changes in sets.items() if isinstance(sets, dict) else [("", sets)]:
-        found = {"": f"{changes!r:.80} are no settings; write a name and a value each"}
-        found = settings.changed(changes)[1] if isinstance(changes, dict) else found
-        wrong |= {f"sets.{part}.{dotted}": text for dotted, text in found.items()}
-    if problems := wrong | problems:
-        told = [f"line {lines[dotted]}: {text}" if dotted in lines else text for dotted, text in problems.items()]
+    given, lines = _read(path)
+    if path.resolve() == PROFILES / "default.yaml":
+        return _settings(given | {"name": path.stem})
+    base = str(given.pop("extends", "default"))
+    below = load_profile(base, (*above, path.resolve()))
+    wrong = below.problems(given) or {
+        f"sets.{part}.{dotted}": text
+        for part, changes in given.get("sets", {}).items()
+        for dotted, text in below.problems(nested(changes)).items()
+    }
+    if wrong:
+        told = [f"line {lines[dotted]}: {text}" if dotted in lines else text for dotted, text in wrong.items()]
         raise StudyError("\n  ".join([f"{path}: {len(told)} problem" + ("s" if len(told) > 1 else ""), *told]))
-    settings["name"], settings["sets"] = path.stem, settings.get("sets", {}) | sets
-    return Settings(settings | {"extends": base}) if base else settings
+    return _merged(below, given | {"name": path.stem, "extends": base})
 
 
-def _read(path: Path) -> tuple[dict, dict[str, int], dict[str, str]]:
-    """The settings of a YAML file, the line of each by its dotted name, and what is wrong with their names.
-
-    A StudyError where it is no YAML or contains no settings.
-    """
+def _read(path: Path) -> tuple[dict, dict[str, int]]:
+    """The settings of a YAML file, and the line of each by its dotted name; a StudyError where it contains none."""
+    lines: dict[str, int] = {}
     try:
         text = path.read_text(encoding="utf-8")
-        if any(isinstance(token, yaml.AliasToken) for token in yaml.scan(text, Loader=yaml.SafeLoader)):
-            raise ValueError("it has an alias such as *name, whose value must be written out")
-        node, read = yaml.compose(text, Loader=yaml.SafeLoader), yaml.safe_load(text)
-    except OSError as error:
-        raise StudyError(f"{path}: cannot be read ({error.strerror}); mend the file's rights") from None
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise StudyError(f"{path}: not YAML ({error}); mend the file") from None
-    if not isinstance(read, dict):
-        raise StudyError(f"{path}: no settings; write lines such as 'extends: default' and 'bm25: {{k1: 0.9, b: 0.4}}'")
-    lines, problems = {}, {}
-    for dotted, key in _keys(node):
-        line = key.start_mark.line + 1
-        if key.tag != "tag:yaml.org,2002:str":
-            raise StudyError(f"{path}: line {line}: {dotted} is no name of a setting; write a text")
-        if dotted in lines:
-            problems[dotted] = f"{dotted} stands there twice, first in line {lines[dotted]}; remove one"
-        lines[dotted] = line
-    return read, lines, problems
+        given = yaml.safe_load(text)
+        if not isinstance(given, dict):
+            raise ValueError("it contains none")
+        for dotted, line in _keys(yaml.compose(text, Loader=yaml.SafeLoader)):
+            if dotted in lines:
+                raise ValueError(f"line {line}: {dotted} stands there twice, first in line {lines[dotted]}; remove one")
+            lines[dotted] = line
+    except (OSError, yaml.YAMLError, ValueError, RecursionError) as error:
+        raise StudyError(
+            f"{path}: not YAML of settings, such as 'bm25: {{k1: 0.9}}' ({error}); mend the file"
+        ) from None
+    return given, lines
 
 
-def _keys(node: yaml.MappingNode, prefix: str = "") -> Iterator[tuple[str, yaml.Node]]:
-    """Every dotted name of a YAML file, with the node that it ends in."""
+def _keys(node: yaml.MappingNode, prefix: str = "") -> Iterator[tuple[str, int]]:
+    """Every dotted name of a YAML file, with its line."""
     for key, value in node.value:
-        yield (dotted := f"{prefix}{key.value}"), key
+        yield (dotted := f"{prefix}{key.value}"), key.start_mark.line + 1
         if isinstance(value, yaml.MappingNode):
             yield from _keys(value, f"{dotted}.")

@@ -8,7 +8,6 @@ import gzip
 import hashlib
 import io
 import json
-import re
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -186,29 +185,30 @@ class Published:
 
     def dataset(self) -> PublishedDataset:
         """The dataset without its texts, in the dataset's order."""
-        read = partial(read_csv, gold_pages=str)
-        table, known = self._read("questions.csv", read, PUBLISHED_COLUMNS), set(self.filings["doc_name"])
-        wrong = [f"question {name} is listed twice" for name in table["question_id"][table["question_id"].duplicated()]]
-        for row in table.itertuples():
-            if not re.fullmatch(r"[0-9]{1,9}( [0-9]{1,9})*", str(row.gold_pages)):
-                wrong.append(f"the gold pages of question {row.question_id} are no page numbers: {row.gold_pages!r}")
-            if row.doc_name not in known:
-                wrong.append(f"the filing {row.doc_name} of question {row.question_id} is not in filings.csv")
-        if wrong:
+        table = self._read("questions.csv", partial(read_csv, gold_pages=str), PUBLISHED_COLUMNS)
+        gold, stated = table["gold_pages"].fillna(""), self.manifest
+        faults = {
+            "question {0} is listed twice": table["question_id"].duplicated(),
+            "the gold pages of question {0} are no page numbers: {1!r}": ~gold.str.fullmatch(
+                "[0-9]{1,9}( [0-9]{1,9})*"
+            ),
+            "the filing {2} of question {0} is not in filings.csv": ~table["doc_name"].isin(self.filings["doc_name"]),
+        }
+        about = table.assign(gold_pages=gold)[["question_id", "gold_pages", "doc_name"]]
+        if wrong := [form.format(*row) for form, of in faults.items() for row in about[of].to_numpy()]:
             raise self._refused("questions.csv", wrong)
-        pages = table["gold_pages"].map(lambda text: [int(page) for page in text.split()])
         period = table["doc_name"].map(self.filings.set_index("doc_name")["doc_period"])
         return PublishedDataset(
-            name=self.manifest["dataset"],
+            name=stated["dataset"],
             root=self.root,
-            questions=table.assign(gold_pages=pages, doc_period=period),
+            questions=table.assign(gold_pages=[[*map(int, text.split())] for text in gold], doc_period=period),
             filings=self.filings,
             evidence=pd.DataFrame(columns=["question_id", "doc_name", "page", "text", "line"]),
             question_file=self.root / "questions.csv",
-            collection=self.manifest.get("collection", self.manifest["dataset"]),
-            lacks=tuple(self.manifest.get("lacks", ())),
-            fingerprint=self.manifest["fingerprint"],
-            filings_digest=self.manifest["filings_digest"],
+            collection=stated.get("collection", stated["dataset"]),
+            lacks=tuple(stated.get("lacks", ())),
+            fingerprint=stated["fingerprint"],
+            filings_digest=stated["filings_digest"],
         )
 
     def settings(self, profile: Settings) -> Settings:
@@ -262,7 +262,7 @@ def questions_csv(questions: pd.DataFrame) -> str:
 
 
 def exported_run(run: pd.DataFrame, tag: str) -> bytes:
-    """A run as gzipped TREC lines, for other programs: compressed quickly, to other bytes than those of the store."""
+    """A run as gzipped TREC lines, for other programs: compressed quickly."""
     return gzip.compress(trec_lines(run, tag), EXPORT_LEVEL, mtime=0)
 
 

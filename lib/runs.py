@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from lib.words import CONDITIONS, RUN_COLUMNS, Condition, StudyError
+from lib.words import RUN_COLUMNS, Condition, StudyError
 
 
 def rank(scores: np.ndarray, questions: pd.DataFrame, chunks: pd.DataFrame, depth: int) -> pd.DataFrame:
@@ -17,8 +17,6 @@ def rank(scores: np.ndarray, questions: pd.DataFrame, chunks: pd.DataFrame, dept
 
     By question in the given order, then by falling score, ties by chunk id; ``-inf`` or NaN means not retrieved.
     """
-    if scores.shape != (len(questions), len(chunks)):
-        raise ValueError(f"scores have shape {scores.shape}, not {(len(questions), len(chunks))}")
     by_id = np.argsort(chunks["chunk_id"].to_numpy(), kind="stable")
     chunks, parts = chunks[["chunk_id", "doc_name", "page"]].iloc[by_id], []
     for question_id, row in zip(questions["question_id"], np.asarray(scores, np.float32)[:, by_id], strict=True):
@@ -74,14 +72,11 @@ def placed(chunk_ids: pd.Series) -> pd.DataFrame:
 def to_matrix(run: pd.DataFrame, questions: pd.DataFrame, chunks: pd.DataFrame, values=None) -> np.ndarray:
     """A run's scores, or other ``values`` of its rows, as a float32 matrix (n_questions, n_chunks), else ``-inf``.
 
-    A ValueError where the run has a question or a chunk that the frames do not have.
+    A KeyError where the run has a question or a chunk that the frames do not have.
     """
     matrix = np.full((len(questions), len(chunks)), -np.inf, np.float32)
-    rows = pd.Index(questions["question_id"]).get_indexer(run["question_id"])
-    columns = pd.Index(chunks["chunk_id"]).get_indexer(run["chunk_id"])
-    for name, found in (("question_id", rows), ("chunk_id", columns)):
-        if (found < 0).any():
-            raise ValueError(f"the run has an unknown {name}: {run[name][found < 0].iloc[0]}")
+    rows = pd.Series(range(len(questions)), questions["question_id"])[run["question_id"]]
+    columns = pd.Series(range(len(chunks)), chunks["chunk_id"])[run["chunk_id"]]
     matrix[rows, columns] = run["score"].to_numpy() if values is None else values
     return matrix
 
@@ -91,8 +86,6 @@ def candidates(condition: Condition, questions: pd.DataFrame, chunks: pd.DataFra
 
     Every chunk under ``standard``, the gold filing's under ``oracle-document``, the gold pages' under ``oracle-page``.
     """
-    if condition not in CONDITIONS:
-        raise ValueError(f"unknown condition {condition!r}: say one of {', '.join(CONDITIONS)}")
     if condition == "standard":
         return np.ones((len(questions), len(chunks)), bool)
     allowed = questions["doc_name"].to_numpy()[:, None] == chunks["doc_name"].to_numpy()

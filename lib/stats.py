@@ -83,8 +83,6 @@ def wilson(mean: float, n: int, level: float = LEVEL) -> tuple[float, float]:
 def holm(p_values: Sequence[float]) -> np.ndarray:
     """Holm's adjusted p-values (1979): the i-th smallest of m times (m - i + 1), never falling, at most 1."""
     p = np.asarray(p_values, dtype=float)
-    if not ((p >= 0) & (p <= 1)).all():
-        raise ValueError(f"not all p-values lie between 0 and 1: {p.tolist()}")
     order = np.argsort(p, kind="stable")
     adjusted = np.empty_like(p)
     adjusted[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)), 1.0)

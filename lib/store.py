@@ -61,12 +61,8 @@ class Entry:
 class Store:
     """Results on disk, by stage and key.
 
-    Args:
-        root: directory of the store; made when missing.
-        say: progress callback, one line per call.
-        on_use: called with stage, key and origin of every result that is looked up, once; ``absent`` for one that is
-            looked for and not computed.
-        published: read-only results, :class:`lib.published.Published`, that are looked at before anything is computed.
+    ``on_use`` is called with stage, key and origin of every result that is looked up, once; ``absent`` for one that is
+    looked for and not computed. ``published`` results (:class:`lib.published.Published`) go before a computation.
     """
 
     def __init__(
@@ -189,8 +185,7 @@ class Store:
             self.say(f"store: {stage}/{key} is damaged; it is set aside and computed again")
             path.replace(path.with_name(f"damaged-{key}-{uuid.uuid4().hex[:6]}"))
             return None
-        is_copy = record["origin"] == "published"  # that an earlier version made: no result of this machine
-        return None if is_copy else Entry.of(path, record, "reused")
+        return Entry.of(path, record, "reused")
 
     def _compute(self, about: dict, compute: Callable[[Path], None]) -> Entry:
         """Write the files and the record of an entry into a folder beside its place, and rename it."""
@@ -210,8 +205,6 @@ class Store:
             record = about | {"asked": sorted(asked)} | cost | {"at": time.strftime("%Y-%m-%dT%H:%M:%S")}
             record |= {"files": files, "digest": digest_of(files)[:20]}
             write_atomically(folder / RECORD, json.dumps(record, indent=1))
-            if target.exists():  # a copy of what was published
-                shutil.rmtree(target)
             folder.replace(target)
         finally:
             self._inner_s.pop()

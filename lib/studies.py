@@ -45,12 +45,8 @@ def open_study(
         parameters: the chapter's other parameters. Where one differs from the notebook's own, or a setting is changed,
             outputs go to a folder beside the book's.
 
-    Raises:
-        StudyError: a name that does not exist, a value that cannot be used, or data that cannot be used.
+    A StudyError names what does not exist or cannot be used.
     """
-    named = {"dataset": dataset, "profile": profile, "results": results, "questions": questions}
-    if wrong := [f"{name} is {value!r}" for name, value in named.items() if not isinstance(value, str)]:
-        raise StudyError(f"{'; '.join(wrong)}: give a text")
     if results not in ("published", "fresh"):
         raise StudyError(f"results is {results!r}: say published or fresh")
     settings, of_set = load_profile(profile), name_of(questions) if questions else "financebench"

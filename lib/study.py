@@ -30,10 +30,8 @@ ALWAYS = ("chunks", "run")  # sections of the profile that every method depends 
 class Study:
     """A corpus under the methods of a table; most members of the corpus are the study's too.
 
-    Attributes:
-        profile: the corpus's, or for a method the sections that it declares.
-        chunking: name of the chunk table that ``chunks`` is; empty for the study's own.
-        parameters: the chapter's own parameters, such as ``k``.
+    ``profile`` is the corpus's, or for a method the sections that it declares; ``chunking`` names the chunk table that
+    ``chunks`` is, empty for the study's own; ``parameters`` are the chapter's own, such as ``k``.
     """
 
     dataset, published = property(attrgetter("corpus.dataset")), property(attrgetter("corpus.published"))

@@ -23,11 +23,8 @@ def read_csv(path: Path | io.BytesIO, **types: object) -> pd.DataFrame:
 
 
 def write_frame(frame: pd.DataFrame, path: Path) -> None:
-    """Write a frame without its index: as Parquet, or as CSV of exact numbers, with the type in each column's name.
-
-    Raises:
-        TypeError: a CSV's column contains something else than numbers, truth values or texts.
-    """
+    """Write a frame without its index: as Parquet, or as CSV of exact numbers, with the type in each column's name; a
+    TypeError where one contains something else than numbers, truth values or texts."""
     frame = frame.reset_index(drop=True)
     if path.suffix != ".csv":
         return frame.to_parquet(path)

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from importlib.util import find_spec
 from pathlib import Path
 
 from lib.words import StudyError
@@ -125,3 +126,10 @@ def problems_of(site: Path, browser, pages: list[Path]) -> list[str]:
             found += [f"{name}: {what}" for what in [*browser.execute_script(TRACES), *said]]
         found += [f"asked for {path}" for path in server.asked if "hacked" in path]
     return found
+
+
+def axe_faults(browser) -> list:
+    """What axe-core finds wrong with the page that is open: rule and element."""
+    browser.execute_script(Path(find_spec("axe_playwright_python").origin).with_name("axe.min.js").read_text())
+    code = "axe.run().then(found => arguments[0](found.violations.map(one => [one.id, one.nodes[0].html])))"
+    return browser.execute_async_script(code)

@@ -30,7 +30,6 @@ NAMING = sorted(
 NEEDED = {
     "ask": ["What was revenue?"],
     "diagnose": ["--run", "mine=nowhere.trec"],
-    "collect": ["--pages", "nowhere.parquet", "--to", "nowhere"],
     "export-scorer": ["--target", "nowhere"],
 }
 OPTIONS = {"dataset": "", "profile": "default", "results": "published", "questions": ""}
@@ -66,10 +65,11 @@ def test_a_command_that_a_text_names_exists_with_its_options(path):
 
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))
-def test_every_command_has_help(name):
-    result = run(name, "--help")
+def test_every_command_has_help_and_is_refused_with_usage_where_an_option_is_wrong(name):
+    result, wrong = run(name, "--help"), run(name, "--cook")
     assert result.exit_code == 0
     assert " ".join(COMMANDS[name].help.split()) in " ".join(result.output.split())
+    assert (wrong.exit_code, "Usage:" in wrong.stderr) == (2, True)
 
 
 def test_what_is_installed_lists_the_commands_for_everybody_first_and_prints_the_method_table(monkeypatch, capsys):
@@ -98,24 +98,15 @@ def test_a_dataset_that_is_not_there_is_one_sentence(name):
     assert sentence(result).startswith("error: no/such/folder: ")
 
 
-@pytest.mark.parametrize(
-    ("error", "wanted"),
-    [
-        (OSError(errno.ENOSPC, "No space left on device", "/x/y"), "/x/y: No space left on device; make room on"),
-        (FileNotFoundError(errno.ENOENT, "No such file", "/no/such"), None),
-        (KeyError("a defect"), None),
-    ],
-)
-def test_an_error_of_disk_or_rights_is_one_sentence_with_what_mends_it_and_another_is_not(monkeypatch, error, wanted):
-    def refuse(self, chapter=""):
-        raise error
-
-    monkeypatch.setattr(Names, "open", refuse)
-    result = run("measure")
-    if wanted is None:
-        assert result.exception is error
-    else:
-        assert sentence(result).startswith(f"error: {wanted}")
+def test_an_error_of_disk_or_rights_is_one_sentence_with_what_mends_it_and_another_is_not(monkeypatch):
+    full, defect = (
+        OSError(errno.ENOSPC, "No space left on device", "/x/y"),
+        OSError(errno.ENOENT, "No such file", "/no"),
+    )
+    opened = iter([full, defect])
+    monkeypatch.setattr(Names, "open", lambda self, chapter="": (_ for _ in ()).throw(next(opened)))
+    assert sentence(run("measure")).startswith("error: /x/y: No space left on device; make room on")
+    assert run("measure").exception is defect
 
 
 def test_a_book_is_built_while_no_other_is(monkeypatch, tmp_path):
@@ -145,18 +136,9 @@ def test_what_is_not_there_or_no_value_is_one_sentence(tmp_path, monkeypatch, ar
     assert re.match(f"error: {wanted}", sentence(run(*arguments.split())))
 
 
-@pytest.mark.parametrize("arguments", ["book --jobs -1", "cook", "export-scorer"])
-def test_a_wrong_option_is_refused_with_usage(arguments):
-    result = run(*arguments.split())
-    assert result.exit_code == 2
-    assert "Usage:" in result.stderr
-
-
-@pytest.mark.parametrize("is_same", [True, False])
-def test_a_verification_that_fails_has_status_1(monkeypatch, is_same):
-    monkeypatch.setattr("extras.publish.verify.verify", lambda *given: is_same)
-    result = run("verify")
-    assert (result.exit_code, "the published results were not reproduced" in result.stderr) == (
-        1 - is_same,
-        not is_same,
-    )
+def test_a_verification_that_fails_has_status_1(monkeypatch):
+    for is_same in (True, False):
+        monkeypatch.setattr("extras.publish.verify.verify", lambda *given, is_same=is_same: is_same)
+        result = run("verify")
+        said = "the published results were not reproduced" in result.stderr
+        assert (result.exit_code, said) == (1 - is_same, not is_same)

@@ -1,9 +1,7 @@
 """Processes that end with their parent, locks that a killed process does not keep, and what mends a disk."""
 
-import ast
 import errno
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -59,18 +57,6 @@ def test_what_mends_an_error_of_the_system():
     mended = {errno.ENOSPC: "room on the disk", errno.EROFS: "the right", errno.ENOTDIR: "rename"}
     assert all(mend in mend_of(number) for number, mend in mended.items())
     assert mend_of(errno.ENOENT) == mend_of(None) == ""
-
-
-TEXT = re.compile(r"\.(?:read_text|write_text)\(|[ .]open\(\"[aw]\"|\btext=True")
-
-
-@pytest.mark.parametrize("folder", ["lib", "extras"])
-def test_text_has_the_same_encoding_under_every_locale(folder):
-    trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in (ROOT / folder).rglob("*.py")}
-    calls = [
-        (p, ast.unparse(node)) for p, tree in trees.items() for node in ast.walk(tree) if isinstance(node, ast.Call)
-    ]
-    assert [(path, call) for path, call in calls if TEXT.search(call) and "encoding=" not in call] == []
 
 
 def test_a_write_replaces_a_file_that_its_reader_keeps_whole_and_one_that_fails_leaves_the_old(tmp_path, monkeypatch):

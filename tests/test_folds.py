@@ -54,8 +54,6 @@ def test_the_largest_groups_are_placed_first_and_equal_ones_by_the_seed():
     assert first == again != other
     with pytest.raises(StudyError, match="two groups or more, and there is only A"):
         assign_folds(["A", "A"], 5, seed=0)
-    with pytest.raises(StudyError, match="choose filing or company"):
-        folds_by("sector")
 
 
 def test_similarity_is_a_weighted_jaccard_index():

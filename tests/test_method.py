@@ -1,6 +1,5 @@
 """What a function of a search keeps: in memory by its arguments, in the store by all that it reads."""
 
-import pandas as pd
 import pytest
 
 from lib.method import remembered, stored
@@ -23,8 +22,6 @@ def test_a_value_is_made_once_for_its_arguments(search):
 
     assert [twice(search, n) for n in (1, 2, 1)] == [2, 4, 2]
     assert made == [1, 2]
-    search.memo(twice.key(3), lambda: "put there")
-    assert twice(search, 3) == "put there"
 
 
 def test_a_key_has_the_arguments_that_the_stage_does_not_name_what_is_read_and_the_settings(search):
@@ -43,14 +40,3 @@ def test_a_key_has_the_arguments_that_the_stage_does_not_name_what_is_read_and_t
     assert (stage, key) == ("words/all", search.store.key("words/all", params, 2))
     assert counted(search, "all") == [True, True]
     assert len(search.store.log) == 2
-
-
-@pytest.mark.parametrize("is_public", [True, False])
-def test_frames_and_values_come_back_as_they_were(search, is_public):
-    @stored("some/{kind}", public=is_public)
-    def made(study, kind):
-        return pd.DataFrame({"n": ["1", "2"] if is_public else [[1], [2]]}) if kind == "frame" else {"é": [1, None]}
-
-    for _ in range(2):
-        assert made(search, "frame")["n"].map(list).tolist() == ([["1"], ["2"]] if is_public else [[1], [2]])
-        assert made(search, "value") == {"é": [1, None]}

@@ -1,23 +1,28 @@
-"""The method table: every row is a function with settings that the profile has."""
+"""The method table: every row is a function with settings that the profile has; and its sets."""
 
 import inspect
 
 import pytest
 
 from lib.chunkings.table import CHUNKINGS
-from lib.method import MATCHED
-from lib.method_sets import of_family
+from lib.method import MATCHED, OWN
+from lib.method_sets import baselines, chosen, measured, of_family
 from lib.methods import METHODS
 from lib.profile import load_profile
+from lib.words import StudyError
+
+DEFAULT = load_profile("default")
 
 
 @pytest.mark.parametrize("name", METHODS)
 def test_every_row_is_a_function_with_settings_that_the_profile_has(name):
     row, changed = METHODS[name], [name]
-    assert set(row.settings) <= set(load_profile("default"))
+    assert set(row.settings) <= set(DEFAULT)
     assert set(row.uses) <= set(METHODS)
     assert row.chunking in ("", *CHUNKINGS)
     assert row.source or row.family == MATCHED  # the study's own idea
+    if row.family == MATCHED:
+        assert row.options.get("method", row.options.get("first_stage")) == row.changes == row.uses[0]
     inspect.signature(row.score).bind("study", "candidates", **row.options)
     while changed[-1] not in of_family():  # step by step to a method of the study itself
         changed.append(METHODS[changed[-1]].changes)
@@ -30,3 +35,26 @@ def test_a_row_needs_what_it_reads_needs():
     assert (row.changes, row.conditions) == ("multi_hyde_records", ("standard",))
     sibling = METHODS["hybrid_rerank"]
     assert (sibling.source, sibling.changes) == ("akarsu2026bm25corrective,nogueira2019bert", "hybrid_rrf")
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (["bm25", "bm52"], "no method 'bm52': say one of dense, bm25, "),
+        *((nothing, "methods is .*: give names") for nothing in ([], 5, "")),
+    ],
+)
+def test_what_is_no_method_lists_the_known(names, message):
+    with pytest.raises(StudyError, match=message):
+        chosen(names)
+
+
+def test_siblings_are_in_no_set_that_nobody_asked_for_and_a_profile_runs_all_or_those_that_it_lists():
+    assert not {"bm25_k12", "rrf_10"} & {*baselines(), *chosen(None)}
+    assert chosen(None, otherwise=["dense", "rrf_10"]) == chosen("dense rrf_10") == chosen("[dense, rrf_10]")
+    runs = measured(DEFAULT)
+    assert ("rrf_10", "standard") in runs
+    assert ("rrf_10", "oracle-page") not in runs
+    few = DEFAULT.replaced({"siblings.rows": ["bm25_k12", "rrf_10"], "siblings.without": ["rrf_10"]})
+    own = {name for family in OWN for name in of_family(family)}
+    assert {name for name, _ in measured(few)} - own == {"bm25_k12"}

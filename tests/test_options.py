@@ -13,13 +13,7 @@ def test_a_run_is_named_by_its_file_without_endings_or_as_it_is_said():
     assert named == {"bge-1.5": Path("a/bge-1.5.trec.gz"), "b": Path("b.jsonl"), "mine": Path("c=d.trec")}
 
 
-@pytest.mark.parametrize("given", [([], []), (["a/x.trec", "b/x.jsonl"], []), (["x.trec"], ["x=y.trec"])])
+@pytest.mark.parametrize("given", [([], []), (["a/x.trec", "b/x.jsonl"], []), (["x.trec"], ["x=y.trec"]), ([], ["=x"])])
 def test_runs_without_a_name_of_their_own_are_one_sentence(given):
-    with pytest.raises(StudyError, match="each with a name of its own"):
+    with pytest.raises(StudyError, match="--run name=file; .* each with a name of its own"):
         named_runs(*given)
-
-
-@pytest.mark.parametrize("said", ["x.trec", "=x.trec", "x="])
-def test_a_named_run_has_a_name_and_a_file(said):
-    with pytest.raises(StudyError, match="--run name=file"):
-        named_runs([], [said])

@@ -39,10 +39,9 @@ def test_two_clusters_have_three_resamples():
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
 def test_equal_values_have_wilsons_interval_and_equal_differences_reach_as_far_to_both_sides(share):
-    low, high = m.wilson(share, 3)
-    assert interval([share] * 3, ["A", "A", "B"])[:3] == pytest.approx((share, low, high))
-    three, far = draws(["A", "A", "B"]), m.wilson(0.0, 3)[1]
-    found = three.difference(pd.Series([share] * 3), pd.Series([0.0] * 3))
+    assert interval([share] * 3, ["A", "A", "B"])[:3] == pytest.approx((share, *m.wilson(share, 3)))
+    far = m.wilson(0.0, 3)[1]
+    found = draws(["A", "A", "B"]).difference(pd.Series([share] * 3), pd.Series([0.0] * 3))
     assert found[:3] == pytest.approx((share, share - far, min(share + far, 1)))
     assert interval([7.0, 7.0], ["A", "B"])[:3] == (7.0, 7.0, 7.0)  # beyond a share
 
@@ -59,23 +58,23 @@ def test_equals_scipys_bootstrap_of_a_ratio_of_cluster_sums(clusters):
     assert ours.mean == pytest.approx(VALUES.mean())
 
 
-def test_series_are_matched_by_question_and_not_by_position():
+def test_series_are_matched_by_question_and_not_by_position_and_their_order_changes_nothing():
     a, b = pd.Series([1.0, 0.0, 0.5], ["q1", "q2", "q3"]), pd.Series([0.5, 1.0, 0.0], ["q3", "q1", "q2"])
     by_company = m.Resampling(pd.Series(["B", "A", "A"], ["q3", "q2", "q1"]))
     far = m.wilson(0.0, 3)[1]
     assert by_company.difference(a, b) == m.Interval(0.0, -far, far, 3, 2)
     with pytest.raises(ValueError, match="1 values are missing"):
         by_company.difference(a, b.rename({"q3": "q4"}))
+    of_companies, values = draws(CLUSTERS), pd.Series(VALUES)
+    other = values[::-1]
+    assert of_companies.interval(other) == of_companies.interval(values)
+    assert of_companies.p(other, other * 0) == of_companies.p(values, values * 0)
+    assert np.array_equal(of_companies.sums(other.to_frame()), of_companies.sums(values.to_frame()))
 
 
 @pytest.mark.parametrize(
     ("values", "clusters", "message"),
-    [
-        ([], [], "at least"),
-        ([1, np.nan], ["A", "A"], "1 values are missing"),
-        ([1, 2], ["A"], "1 questions have no company"),
-        ([1, 2], ["A", None], "1 questions have no company"),
-    ],
+    [([], [], "at least"), ([1, np.nan], ["A", "A"], "1 values are missing"), ([1, 2], ["A", None], "have no company")],
 )
 def test_bad_input_is_refused(values, clusters, message):
     with pytest.raises(ValueError, match=message):
@@ -91,14 +90,6 @@ def test_wilson_is_scipys_where_the_mean_is_a_share(n, share):
 
 
 THREE_EACH = np.repeat(np.arange(20), 3)
-
-
-def test_the_order_of_the_questions_changes_no_interval_and_no_p():
-    of_companies, values = draws(CLUSTERS), pd.Series(VALUES)
-    other = values[::-1]
-    assert of_companies.interval(other) == of_companies.interval(values)
-    assert of_companies.p(other, other * 0) == of_companies.p(values, values * 0)
-    assert np.array_equal(of_companies.sums(other.to_frame()), of_companies.sums(values.to_frame()))
 
 
 def test_rank_correlation_is_spearmans_within_its_interval():
@@ -124,13 +115,11 @@ def test_sums_are_those_of_the_clustered_bootstrap_and_more_clusters_give_narrow
 
 def test_a_study_s_resampling_knows_the_companies_and_the_draws():
     names = [f"q{i}" for i in range(len(VALUES))]
-    questions = pd.DataFrame({"question_id": names, "company": CLUSTERS})
-    study = make_study(300, 4, questions=questions)
+    study = make_study(300, 4, questions=pd.DataFrame({"question_id": names, "company": CLUSTERS}))
     found, values = m.Resampling.of(study), pd.Series(VALUES, names)
     assert found.interval(values) == interval(VALUES, CLUSTERS, 300, 4)
     pooled = pd.concat([values, values])  # a question may occur in several contexts
     assert found.interval(pooled).n_clusters == 32
-    assert found.rank_correlation(pooled, pooled).mean == pytest.approx(1)
 
 
 def test_four_equal_differences_by_hand():
@@ -161,9 +150,6 @@ def test_holm_by_hand():
     # Sorted 0.005, 0.01, 0.03, 0.04 times 4, 3, 2, 1: 0.02, 0.03, 0.06, 0.04, which may not fall below 0.06.
     assert m.holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert m.holm([]).tolist() == []
-    for bad in (-0.1, 1.1, np.nan):
-        with pytest.raises(ValueError, match="between 0 and 1"):
-            m.holm([0.5, bad])
 
 
 def test_compare_marks_what_can_be_told_apart():
@@ -179,7 +165,6 @@ def test_compare_marks_what_can_be_told_apart():
     assert table["p_holm"].tolist() == m.holm(table["p"]).tolist()
     own = by_company.compare({"noise": reference + 1}, {"noise": noise})  # each against its own
     assert own["reference_mean"].tolist() == pytest.approx([reference.mean() + 1])
-    assert list(by_company.compare(reference, {}).columns) == list(table.columns)
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from lib.models.index import windows
 from lib.page_scorer.full import SECTION, checked_pairs, fold_model, recipe_params, score_fold, trained
 from lib.page_scorer.pages import encode_distinct, folds, load_scores, scores_in_folds, text_by_page
 from lib.page_scorer.search import scorer_scores
+from lib.profile import Settings
 from lib.store import Entry
 from lib.study import Study
 
@@ -51,8 +52,7 @@ def train_with(study: Study, fold: Fold, mistake: str) -> Entry:
     if mistake == "page-zero":
         pairs = pairs[pairs["page"] != 0].reset_index(drop=True)
     elif mistake == "repeats":
-        params["slip"] = "repeats"
-        changes["batches"] = RepeatedBatches(len(pairs), settings.batch_size, settings.seed)
+        params, changes = {"slip": "repeats"}, {"batches": RepeatedBatches(len(pairs), settings)}
     else:
         params, keep_best = _keep_best(study, fold)
         changes["callbacks"] = [keep_best]
@@ -63,8 +63,8 @@ def train_with(study: Study, fold: Fold, mistake: str) -> Entry:
 class RepeatedBatches(DefaultBatchSampler):
     """Batches drawn with replacement, as many as an honest epoch has: a pair meets itself and its question's others."""
 
-    def __init__(self, n_pairs: int, batch_size: int, seed: int):
-        super().__init__(range(n_pairs), batch_size, drop_last=False, seed=seed)
+    def __init__(self, n_pairs: int, settings: Settings):
+        super().__init__(range(n_pairs), settings.batch_size, drop_last=False, seed=settings.seed)
 
     def __iter__(self) -> Iterator[list[int]]:
         """The batches of the epoch that the trainer has set, by the generator of ``seed + epoch``."""

@@ -36,22 +36,13 @@ class PreferenceTrainer(DPOTrainer):
 def train(
     directory: Path, pairs: pd.DataFrame, settings: dict, checkpoints: Path, title: str
 ) -> tuple[PreTrainedModel | PeftModel, PreTrainedTokenizerBase, list[dict]]:
-    """Train a language model on preference pairs; it is its own reference.
+    """Train a language model, which is its own reference, on ``pairs``: messages, chosen, rejected.
 
-    Args:
-        directory: the model and its tokenizer, as transformers saves them or in one GGUF file.
-        pairs: messages, chosen, rejected.
-        settings: the profile's section ``preference``.
-        checkpoints: directory for checkpoints; training goes on from the last whole one in it.
-        title: shown beside the progress.
-
-    Returns:
-        The model (with adapters, where the method is ``lora``), its tokenizer, and the curve: CURVE of each step, where
-        margin is beta times the difference of the log-ratios, and accuracy the share of pairs that have a positive one.
-
-    Raises:
-        StudyError: a pair is longer than ``max_tokens``, the batch cannot be cut as the settings say, or there are
-            several GPUs.
+    ``directory`` has the model and its tokenizer, as transformers saves them or in one GGUF file; ``settings`` are the
+    profile's section ``preference``; training goes on from the last whole one of ``checkpoints``. Gives the model (with
+    adapters, where the method is ``lora``), its tokenizer, and the curve: CURVE of each step, where margin is beta
+    times the difference of the log-ratios, and accuracy the share of pairs that have a positive one. A StudyError where
+    a pair is longer than ``max_tokens``, a batch cannot be cut as the settings say, or there are several GPUs.
     """
     size, at_once, n_gpus = settings["batch_size"], settings["pairs_at_once"], torch.cuda.device_count()
     if size % at_once:
@@ -89,15 +80,10 @@ def train(
 
 
 def _check_lengths(tokenizer, examples: list[dict], most: int) -> None:
-    """TRL would cut a long pair, and so train on answers that were never written."""
-    lengths = []
-    for example in examples:
-        chats = [example["prompt"] + example[name] for name in ("chosen", "rejected")]
-        encoded = [tokenizer.apply_chat_template(chat, tokenize=True, return_dict=True) for chat in chats]
-        lengths.append(max(len(chat["input_ids"]) for chat in encoded))
-    if n_long := sum(length > most for length in lengths):
-        are = f"{n_long} of {len(examples)} pairs are longer than preference.max_tokens = {most}"
-        raise StudyError(f"{are}; the longest has {max(lengths)} tokens: raise it in the profile")
+    chats = [one["prompt"] + one[name] for one in examples for name in ("chosen", "rejected")]
+    encoded = (tokenizer.apply_chat_template(chat, tokenize=True, return_dict=True) for chat in chats)
+    if (longest := max(len(chat["input_ids"]) for chat in encoded)) > most:
+        raise StudyError(f"a pair has {longest} tokens, and preference.max_tokens is {most}: raise it in the profile")
 
 
 def save(model, tokenizer, name: str, target: Path) -> None:

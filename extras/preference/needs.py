@@ -8,7 +8,6 @@ training, so that no second model is held. Time counts operations as :mod:`extra
 
 import math
 from pathlib import Path
-from typing import NamedTuple
 
 from lib.models.encoders import GIB, GPU_FLOPS, NEEDS_GPU_GIB, ROOM, gpu
 from lib.models.weights import fetch, locked
@@ -18,14 +17,6 @@ TRAINED_BYTES, FROZEN_BYTES = 16, 2
 ADAPTER_SHARE = 4e-4  # of the parameters per rank, where all linear layers have adapters; less in larger models
 OPERATIONS = {"full": 10, "lora": 8}  # a parameter and token: reference 2, forward 2, again 2, backward 4 or 2
 CHARACTERS_A_TOKEN = 3  # of filings, which are full of numbers
-
-
-class Needs(NamedTuple):
-    """What training takes."""
-
-    n_parameters: int
-    memory_gib: float  # of the GPU, with room for what a step computes
-    hours: float  # on one data-centre GPU, good to a factor of about three
 
 
 def n_parameters(weights: str) -> int:
@@ -42,48 +33,31 @@ def n_parameters(weights: str) -> int:
     return n_values
 
 
-def estimate(n_parameters: int, settings: dict, n_characters: int = 0) -> Needs:
-    """Memory and time of training.
-
-    Args:
-        n_parameters: of the model.
-        settings: the profile's section ``preference``.
-        n_characters: read in one epoch: each pair's prompt twice, and both answers; see :func:`characters`.
-
-    Raises:
-        StudyError: no such method.
-    """
-    method = settings["method"]
-    if method not in OPERATIONS:
-        raise StudyError(f"preference.method is {method!r}: say {' or '.join(OPERATIONS)}")
+def memory_gib(n_parameters: int, settings: dict) -> float:
+    """The GPU's memory, with room for what a step computes; ``settings`` is the profile's section ``preference``."""
     adapters = FROZEN_BYTES + TRAINED_BYTES * ADAPTER_SHARE * settings["rank"]
-    n_bytes = n_parameters * (TRAINED_BYTES if method == "full" else adapters)
-    operations = OPERATIONS[method] * n_parameters * n_characters / CHARACTERS_A_TOKEN * settings["epochs"]
-    return Needs(n_parameters, ROOM * n_bytes / GIB, operations / GPU_FLOPS / 3600)
+    return ROOM * n_parameters * (TRAINED_BYTES if settings["method"] == "full" else adapters) / GIB
 
 
-def check_machine(profile: dict) -> Needs:
-    """What training a profile's generator takes; its time is not known before the pairs are.
+def hours(n_parameters: int, settings: dict, n_characters: int) -> float:
+    """Hours on one data-centre GPU, good to a factor of about three; ``n_characters`` are read in one epoch."""
+    operations = OPERATIONS[settings["method"]] * n_parameters * n_characters / CHARACTERS_A_TOKEN
+    return operations * settings["epochs"] / GPU_FLOPS / 3600
 
-    Raises:
-        StudyError: its backend does not train, or there is no GPU, or too small a one.
+
+def check_machine(profile: dict) -> int:
+    """The parameters of a profile's generator; a StudyError where its backend does not train, or the GPU is too small.
+
+    A small model is trained without a GPU.
     """
-    settings, weights = profile["preference"], profile["generator"]["weights"]
-    if profile["generator"]["backend"] != "transformers":
-        raise StudyError(
-            f"the generator {weights} is run by {profile['generator']['backend']}, which does not train: say --profile "
-            "preference or paper, or a profile whose generator has backend: transformers"
-        )
-    needed, found = estimate(n_parameters(weights), settings), gpu()
-    size = f"{weights} has {needed.n_parameters / 1e9:.1f} billion parameters"
-    if found is None and FROZEN_BYTES * needed.n_parameters >= NEEDS_GPU_GIB * GIB:
-        raise StudyError(
-            f"there is no GPU: {size}, and training it with preference.method {settings['method']} takes one of "
-            f"{needed.memory_gib:.0f} GiB; run it where there is one, or choose a smaller generator"
-        )
-    if found is not None and found[1] < needed.memory_gib:
-        smaller = "; say preference.method: lora" if settings["method"] == "full" else ""
-        raise StudyError(
-            f"{found[0]} has {found[1]:.0f} GiB: {size}, and training it takes {needed.memory_gib:.0f} GiB{smaller}"
-        )
-    return needed
+    settings, generator = profile["preference"], profile["generator"]
+    weights, method = generator["weights"], settings["method"]
+    if generator["backend"] != "transformers" or method not in OPERATIONS:
+        run = f"the generator {weights} is run by {generator['backend']}, and preference.method is {method!r}"
+        raise StudyError(f"{run}: say --profile preference or paper, with method {' or '.join(OPERATIONS)}")
+    n, (title, size) = n_parameters(weights), gpu() or ("no GPU", 0.0)
+    needed, is_small = memory_gib(n, settings), FROZEN_BYTES * n < NEEDS_GPU_GIB * GIB
+    if size < needed and (size or not is_small):
+        of = f"{weights} has {n / 1e9:.1f} billion parameters, and training it by {method} takes {needed:.0f} GiB"
+        raise StudyError(f"{of} of a GPU; here is {title}, {size:.0f} GiB: say preference.method: lora or take another")
+    return n

@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 import pandas as pd
 
-from extras.preference.needs import check_machine, estimate
+from extras.preference.needs import check_machine, hours, memory_gib
 from extras.preflight import preflight
 from lib.analysis.preference import (
     COMPARED_VERSION,
@@ -38,14 +38,6 @@ TRAINING = ("method", "beta", "learning_rate", "epochs", "batch_size", "warmup",
 ADAPTERS = ("rank", "alpha")
 
 
-def model_params(study: Study, table: pd.DataFrame) -> dict:
-    """All that a trained model depends on."""
-    settings = study.profile.preference
-    pairs = digest_of(table[["messages", "chosen", "rejected"]].values.tolist())
-    given = {"weights": weights_hash(study.profile.generator.weights), "pairs": pairs}
-    return given | {name: settings[name] for name in TRAINING + (ADAPTERS if settings.method == "lora" else ())}
-
-
 def fold_model(study: Study, fold: Fold) -> Entry:
     """The model of a fold, trained if it is not stored: its directory also holds ``curves.json`` and ``fold.json``.
 
@@ -53,16 +45,18 @@ def fold_model(study: Study, fold: Fold) -> Entry:
         LeakError: the training pairs hold something of the test fold.
         StudyError: the model cannot be trained here.
     """
-    table, record = fold_pairs(study, fold)
-    params = model_params(study, table)
+    (table, record), settings = fold_pairs(study, fold), study.profile.preference
+    weights, title = study.profile.generator.weights, f"fold {fold.number} by company"
+    pairs = digest_of(table[["messages", "chosen", "rejected"]].values.tolist())
+    names = TRAINING + (ADAPTERS if settings.method == "lora" else ())
+    params = {"weights": weights_hash(weights), "pairs": pairs} | {name: settings[name] for name in names}
     checkpoints = study.store.root / STAGE / f"checkpoints-{study.store.key(STAGE, params, VERSION)}"
 
     def compute(target: Path) -> None:
         check_machine(study.profile)
         from extras.preference.dpo import save, train
 
-        weights, title = study.profile.generator.weights, f"fold {fold.number} by company"
-        model, tokenizer, curve = train(fetch(weights), table, study.profile.preference, checkpoints, title)
+        model, tokenizer, curve = train(fetch(weights), table, settings, checkpoints, title)
         save(model, tokenizer, weights, target)
         (target / "curves.json").write_text(json.dumps(curve, indent=1), encoding="utf-8")
         (target / "fold.json").write_text(json.dumps(record, indent=1), encoding="utf-8")
@@ -74,18 +68,35 @@ def fold_model(study: Study, fold: Fold) -> Entry:
 
 def train_all(study: Study, say=print, only: int | None = None) -> dict[int, Entry]:
     """Every fold's model by the fold's number, or only one's; what is stored is not trained again."""
-    models = {}
-    for fold in (fold for fold in folds(study) if only in (None, fold.number)):
-        entry = models[fold.number] = fold_model(study, fold)
-        curve = json.loads((entry.path / "curves.json").read_text(encoding="utf-8"))
-        losses = f"{len(curve)} steps, loss {curve[0]['loss']:.3f} to {curve[-1]['loss']:.3f}, {entry.origin}"
-        say(f"fold {fold.number}: {n_pairs(entry)} pairs, {losses}")
+    models = {fold.number: fold_model(study, fold) for fold in folds(study) if only in (None, fold.number)}
+    for number, entry in models.items():
+        losses = [step["loss"] for step in json.loads((entry.path / "curves.json").read_text(encoding="utf-8"))]
+        about = f"{len(losses)} steps, loss {losses[0]:.3f} to {losses[-1]:.3f}, {entry.origin}"
+        say(f"fold {number}: {n_pairs(entry)} pairs, {about}")
     return models
 
 
 def n_pairs(entry: Entry) -> int:
     """How many pairs a fold's model was trained on."""
     return json.loads((entry.path / "fold.json").read_text(encoding="utf-8"))["n_train_pairs"]
+
+
+def run(study: Study, only: int | None = None) -> pd.DataFrame:
+    """Train and compare; the comparison is stored without text, and shown in appendix a3."""
+    from extras.preference.tuned import compared
+
+    of = check_machine(study.profile), study.profile.preference
+    if hub_models(study.profile):
+        preflight(study)
+    takes = hours(*of, counts(study)["n_characters"])
+    click.echo(f"training takes {memory_gib(*of):.1f} GiB and, on one GPU, roughly {takes:.1f} hours")
+    models = train_all(study, click.echo, only)
+
+    def make() -> pd.DataFrame:
+        found = [compared(study, one, models) for one in (prompt_context(study), rejected_context(study))]
+        return pd.concat(found, ignore_index=True).assign(n_train_pairs=n_pairs(next(iter(models.values()))))
+
+    return study.store.kept(*stored_as(study, study.profile, only), make, COMPARED_VERSION, public=True)
 
 
 @click.command()
@@ -100,25 +111,6 @@ def main(dataset: str, profile: str, results: str, fold: int | None) -> None:
     except StudyError as error:
         sys.exit(f"error: {error}")
     click.echo(found.round(3).to_string(index=False))
-
-
-def run(study: Study, only: int | None = None) -> pd.DataFrame:
-    """Train and compare; the comparison is stored without text, and shown in appendix a3."""
-    from extras.preference.tuned import compared
-
-    needed = check_machine(study.profile)
-    if hub_models(study.profile):
-        preflight(study)
-    hours = estimate(needed.n_parameters, study.profile.preference, counts(study)["n_characters"]).hours
-    click.echo(f"training takes {needed.memory_gib:.1f} GiB and, on one GPU, roughly {hours:.1f} hours")
-    models = train_all(study, click.echo, only)
-
-    def make() -> pd.DataFrame:
-        wanted = (prompt_context(study), rejected_context(study))
-        found = pd.concat([compared(study, one, models) for one in wanted], ignore_index=True)
-        return found.assign(n_train_pairs=n_pairs(next(iter(models.values()))))
-
-    return study.store.kept(*stored_as(study, study.profile, only), make, COMPARED_VERSION, public=True)
 
 
 if __name__ == "__main__":

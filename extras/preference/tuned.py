@@ -60,14 +60,14 @@ def compared(study: Study, wanted: Context, models: dict[int, Entry]) -> pd.Data
     Returns:
         metric, context, n, untuned and tuned (means), difference, low, high (95 %, clustered by company), p_holm.
     """
-    tested = {row for fold in folds(study) if fold.number in models for row in fold.test}
-    ids, values, parts = study.questions["question_id"].iloc[sorted(tested)], [], []
+    tested = [row for fold in folds(study) if fold.number in models for row in fold.test]
+    ids, values, draws = study.questions["question_id"].iloc[tested], [], Resampling.of(study)
     for by in (dict.fromkeys(models), models):
         table = score(study, tuned_answers(study, wanted, by))
         values.append(table[table["question_id"].isin(ids)].set_index(["metric", "question_id"])["value"])
     before, after = values
-    for metric in (name for name in ANSWER_METRICS if name in before.index.get_level_values("metric")):
-        found = Resampling.of(study).compare(before[metric], {"tuned": after[metric]})
-        parts.append(found.rename(columns={"reference_mean": "untuned", "mean": "tuned"}).assign(metric=metric))
+    names = [name for name in ANSWER_METRICS if name in before]
+    parts = [draws.compare(before[name], {"tuned": after[name]}).assign(metric=name) for name in names]
+    found = pd.concat(parts, ignore_index=True).rename(columns={"reference_mean": "untuned", "mean": "tuned"})
     columns = ["metric", "context", "n", "untuned", "tuned", "difference", "low", "high", "p_holm"]
-    return pd.concat(parts, ignore_index=True).assign(context=wanted.name)[columns]
+    return found.assign(context=wanted.name)[columns]

@@ -62,8 +62,8 @@ def publish(study: Study, results: Path = published.RESULTS, readme: Path = ROOT
     (aside / published.RUNS_FILE).write_bytes(table_bytes(runs))
     (aside / "questions.csv").write_bytes(published.questions_csv(study.questions).encode())
     study.filings.to_csv(aside / "filings.csv", index=False)
-    known = [known_file(study, name) for name in BESIDE]
-    copied = {path.name: path for path in (study.outputs / SUMMARY_FILE, *filter(None, known))}
+    known = [known_file(study, name) or target / name for name in BESIDE]  # what was measured once stays
+    copied = {path.name: path for path in (study.outputs / SUMMARY_FILE, *filter(Path.is_file, known))}
     if (judged := FOLDER / f"{study.dataset.name}.csv").is_file():
         copied["pooled_gold.csv"] = judged
     for name, path in copied.items():
@@ -85,35 +85,36 @@ def publish(study: Study, results: Path = published.RESULTS, readme: Path = ROOT
 
 
 def files_of(root: Path) -> dict[str, Path]:
-    """Every file below a folder by its path there, in the order of paths."""
+    """Every file below a folder by its path there."""
     return {str(path.relative_to(root)): path for path in sorted(root.rglob("*")) if path.is_file()}
 
 
 def check_whole(study: Study) -> dict:
     """The manifest of the outputs, of a run that may be published; errors as of :func:`publish`."""
     study.need_filings("publishing")
-    named, of = study.dataset.name, study.dataset.collection
+    named, of, path = study.dataset.name, study.dataset.collection, study.outputs / published.MANIFEST
     target = "measure" if named != of and not (study.outputs / "notebooks").is_dir() else "book"
     of += f" QUESTIONS={named}" if named != of else ""
-    again = f"run make {target} DATASET={of} PROFILE={study.profile.name} first"
-    if not (study.outputs / published.MANIFEST).is_file():
-        raise StudyError(f"there is nothing to publish; {again}")
-    commit, manifest = git_commit(), read_json(study.outputs / published.MANIFEST)
-    if commit.endswith("-dirty"):
-        mend = f"(git status lists them); commit or remove them, {again}"
-        raise StudyError(f"uncommitted changes of the code {mend}")
-    if manifest["commit"] != commit:
-        raise StudyError(f"the results were made by commit {manifest['commit']}, the code is of {commit}; {again}")
-    if manifest["fingerprint"] != study.dataset.fingerprint:
-        raise StudyError(f"the results were made from other files of {named}; {again}")
-    metrics = read_metrics(study.outputs / published.METRICS_FILE)
-    counts = metrics.groupby(["condition", "method"])["question_id"].nunique()
-    for name, condition in measured(study.profile):
-        record = manifest["runs"].get(f"{condition}/{name}")
-        if record is None or run_sha256(study, name, condition) != record["sha256"]:
-            raise StudyError(f"the run of {name} under {condition} is missing or not the manifest's; {again}")
-        if counts.get((condition, name), 0) != len(study.questions):
-            raise StudyError(f"the metrics of {name} under {condition} do not cover every question; {again}")
+    commit, manifest, wrong = git_commit(), read_json(path) if path.is_file() else {}, ""
+    if not manifest:
+        wrong = "there is nothing to publish"
+    elif commit.endswith("-dirty"):
+        wrong = "uncommitted changes of the code (git status lists them); commit or remove them"
+    elif manifest["commit"] != commit:
+        wrong = f"the results were made by commit {manifest['commit']}, the code is of {commit}"
+    elif manifest["fingerprint"] != study.dataset.fingerprint:
+        wrong = f"the results were made from other files of {named}"
+    else:
+        metrics = read_metrics(study.outputs / published.METRICS_FILE)
+        counts = metrics.groupby(["condition", "method"])["question_id"].nunique()
+        for name, condition in measured(study.profile):
+            record = manifest["runs"].get(f"{condition}/{name}")
+            if record is None or run_sha256(study, name, condition) != record["sha256"]:
+                wrong = f"the run of {name} under {condition} is missing or not the manifest's"
+            elif counts.get((condition, name), 0) != len(study.questions):
+                wrong = f"the metrics of {name} under {condition} do not cover every question"
+    if wrong:
+        raise StudyError(f"{wrong}; run make {target} DATASET={of} PROFILE={study.profile.name} first")
     return manifest
 
 

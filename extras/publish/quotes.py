@@ -133,22 +133,14 @@ def with_gaps(pieces: list[Piece]) -> str:
 
 
 def states(text: str, answer: str, question: str) -> bool:
-    """Whether a text still states an answer: one of its numbers (within 1 %, up to sign and thousands), the yes or no
-    that it begins with, or STATED_SHARE of the words that it has and the question has not."""
+    """Whether a text still states an answer: one of its numbers (within 1 %, up to sign and thousands, as ``1,577`` in
+    a table in millions states ``$1.577 billion``), the yes or no that it begins with, or STATED_SHARE of the words that
+    it has and the question has not."""
     words, known, asked = (WORD.findall(one.lower()) for one in (text, answer, question))
     if known[:1] in (["yes"], ["no"]) and words[:1] == known[:1]:
         return True
+    wanted, there = (np.array([abs(one.value) for one in quantities(of, question)]) for of in (answer, text))
+    apart = np.abs(np.outer(there, SCALES).ravel()[:, None] - wanted)
     own = {word for word in known if word.isalpha() and len(word) > 1} - {*asked, *ASKING_WORDS, "yes"}
-    has_number = bool(quantities(answer, question)) and stands_in(answer, text, question)
-    return has_number or (bool(own) and len(own & set(words)) >= STATED_SHARE * len(own))
-
-
-def stands_in(answer: str, evidence: str, question: str) -> bool:
-    """Whether a number of the answer stands in the evidence, within 1 % and up to sign and thousands.
-
-    ``$1.577 billion`` stands in a table in millions that has ``1,577``. An answer without numbers does.
-    """
-    both = (quantities(text, question) for text in (answer, evidence))
-    wanted, there = (np.array([abs(quantity.value) for quantity in found]) for found in both)
-    readings = np.outer(there, SCALES).ravel()
-    return not len(wanted) or bool((np.abs(readings[:, None] - wanted) <= TOLERANCE * wanted).any())
+    is_worded = bool(own) and len(own & set(words)) >= STATED_SHARE * len(own)
+    return bool((apart <= TOLERANCE * wanted).any()) or is_worded

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from extras.publish.follows import Follows
+from extras.publish.follows import follows
 from extras.publish.publish import files_of
 from extras.publish.readme import not_of_results
 from lib import published as layout
@@ -145,23 +145,23 @@ def same_dataset(named: Names, published: Published) -> Dataset:
 def check_folder() -> None:
     """Refuse what lies under ``book/results`` beside the publications' own folders: a StudyError names it."""
     known = {str(path.relative_to(layout.RESULTS)) for path in layout.RESULTS.glob(f"*/*/{MANIFEST}")}
-    owned = {layout.RESULTS / name for name in map(os.path.dirname, known)}
-    refuse(layout.RESULTS, unlisted(layout.RESULTS, known, owned))
+    refuse(layout.RESULTS, unlisted(layout.RESULTS, known, {layout.RESULTS / Path(name).parent for name in known}))
 
 
 def check_files(published: Published) -> None:
     """Refuse published files that are not the manifest's, and runs that it does not list: a StudyError names all."""
     root, known = published.root, published.manifest["files"]
     here = files_of(root)
-    changed = [name for name in known.keys() & here if digest_of_file(here[name]) != known[name]]
     wrong = [f"{name} is missing" for name in sorted(known.keys() - here)]
     wrong += unlisted(root, {*known, MANIFEST})
-    wrong += [f"{name} is not the published one" for name in sorted(changed)]
+    changed = (name for name in sorted(known.keys() & here) if digest_of_file(here[name]) != known[name])
+    wrong += [f"{name} is not the published one" for name in changed]
     if not wrong:
-        runs = {(place, hashlib.sha256(trec_lines(run, place[1])).hexdigest()) for place, run in published.runs.items()}
-        listed = {(tuple(place.split("/")), run["sha256"]) for place, run in published.manifest["runs"].items()}
-        others = sorted({"/".join(place) for place, _ in runs ^ listed})
-        wrong += [f"the run {place} is not the one of the manifest" for place in others]
+        runs = {
+            ("/".join(at), hashlib.sha256(trec_lines(run, at[1])).hexdigest()) for at, run in published.runs.items()
+        }
+        others = runs ^ {(place, run["sha256"]) for place, run in published.manifest["runs"].items()}
+        wrong = [f"the run {place} is not the one of the manifest" for place in sorted(dict(others))]
     refuse(root, wrong)
 
 
@@ -190,20 +190,19 @@ def unlisted(root: Path, known: Collection[str], owned: Collection[Path] = ()) -
 
 def apart(published: Published) -> list[str]:
     """What does not follow from the publication itself, without any text; for the README's, also its headline there."""
-    wrong = list(Follows(published).lines())
+    wrong = list(follows(published))
     if published.root == layout.RESULTS / "financebench" / "default":
-        wrong += of_readme(published, layout.RESULTS.parents[1] / "README.md")
+        wrong += of_readme(Published(published.root), layout.RESULTS.parents[1] / "README.md")
     return [f"differs: {line}" for line in wrong]
 
 
 def of_readme(published: Published, readme: Path) -> list[str]:
     """What the README's headline has that the published results do not give."""
-    published = Published(published.root)  # all of it, also where methods are verified without
-    manifest = published.manifest
-    with study_of(published.dataset(), published.settings(load_profile(manifest["profile"])), published) as study:
+    settings = published.settings(load_profile(published.manifest["profile"]))
+    with study_of(published.dataset(), settings, published) as study:
         places = {name: name for name in (SUMMARY_FILE, ANSWERS_FILE)} | {name: f"shown/{name}" for name in READ}
         for name, place in places.items():
-            if place in manifest["files"]:
+            if place in published.manifest["files"]:
                 study.write(name, published.file(place).read_bytes())
         merge_metrics(study, read_metrics(published.file(METRICS_FILE)))  # in the order that the outputs have
         try:

@@ -48,11 +48,6 @@ def spread_pages(pool: Pool, scores: np.ndarray, chunk_scores: np.ndarray, pages
     return spread
 
 
-def saved_record() -> dict:
-    """What the saved rankers were trained on: question_ids, and numbers of questions by set."""
-    return json.loads((SAVED / "kinds.json").read_text(encoding="utf-8"))
-
-
 def saved_ranker(name: str) -> Ranker:
     """A ranker for other datasets, trained on every question, by the name of its file, see ``model/README.md``."""
     return ranker.read_ranker(SAVED / f"{name}.txt", SAVED / f"{name}.json")
@@ -61,7 +56,8 @@ def saved_ranker(name: str) -> Ranker:
 def scored_by(study: Study) -> Literal["saved", "folds", "untrained"]:
     """What may order the pages: the saved ranker where it was not trained on the study's questions, else folds by
     company, else, where companies are too few, nothing that was trained."""
-    if set(saved_record()["question_ids"]).isdisjoint(study.questions["question_id"]):
+    learnt_from = json.loads((SAVED / "kinds.json").read_text(encoding="utf-8"))["question_ids"]
+    if set(learnt_from).isdisjoint(study.questions["question_id"]):
         return "saved"
     return "folds" if study.questions["company"].nunique() >= MIN_COMPANIES else "untrained"
 

@@ -14,13 +14,9 @@ TERM = re.compile(r"[a-z][a-z&]*|\d[\d,.]*\d|\d")
 PERIOD = re.compile(r"(?:fy|cy|q[1-4]|h[12])?(?:19|20)?\d\d|q[1-4]|[1-4]q|fy|fiscal|year|usd|million|billion")
 
 
-def _sentences(text: str) -> list[str]:
-    return SENTENCE.split(" ".join(text.split()))
-
-
 def core(question: str) -> str:
     """A question's sentences with a question mark, or all if there is none."""
-    sentences = _sentences(question)
+    sentences = SENTENCE.split(" ".join(question.split()))
     return " ".join(s for s in sentences if "?" in s) or " ".join(sentences)
 
 

@@ -1,7 +1,7 @@
-"""Tables that commands measure once and leave in a study's folder, which are published; the times of methods.
+"""Tables that were measured once, in a study's folder or as published: times of methods, speeds of encoders.
 
-Times are measured apart from the runs, all rows alike (``python -m lib time``): warm, one question at a time, the same
-questions for every row. How fast encoders are on each engine was measured once, and published.
+Times of methods and speeds of encoders were measured apart from the runs, all rows alike, by code that stands in commit
+d4ceab42: methods warm, one question at a time, the same questions for every row.
 """
 
 from collections.abc import Sequence

@@ -8,7 +8,6 @@ import json
 from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
 
 import pandas as pd
 
@@ -30,19 +29,9 @@ CALCULATED_STAGE = "answers/calculated"
 CALCULATED = ["question_id", "text", "why_not", "formula", "source", "cells"]
 
 
-class Way(NamedTuple):
-    """A way to calculate: the whole, or without one of its parts."""
-
-    title: str
-    has_fallback: bool = True  # what was written where nothing was calculated
-    has_formulas: bool = True  # else single cells alone are answers
-
-
-WAYS = {
-    "calculation": Way("Calculation, else as written"),
-    "calculation-only": Way("Without what was written", has_fallback=False),
-    "calculation-no-formulas": Way("Without formulas", has_formulas=False),
-}
+#: Ways to calculate, the whole or without a part: whether what was written stands where nothing was calculated, and
+#: whether there are formulas; else single cells alone are answers.
+WAYS = {"calculation": (True, True), "calculation-only": (False, True), "calculation-no-formulas": (True, False)}
 
 
 @remembered
@@ -92,7 +81,7 @@ def params_of(study: Study, wanted: Context, has_fallback: bool, has_formulas: b
 
 def right(study: Study, wanted: Context, name: str) -> pd.DataFrame:
     """``answer_right`` of one of WAYS as METRIC_COLUMNS; a question without an answer scores 0."""
-    _, has_fallback, has_formulas = WAYS[name]
+    has_fallback, has_formulas = WAYS[name]
 
     def make() -> pd.DataFrame:
         found = calculated(study, wanted, has_formulas).query("text != ''")

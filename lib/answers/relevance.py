@@ -17,7 +17,7 @@ import pandas as pd
 from lib.answers.answers import Answers
 from lib.models.index import encode_queries
 from lib.models.prompts import Prompt, Sampling
-from lib.models.written import Filled, Item
+from lib.models.written import Item
 from lib.retrievers.rewritten import one_line
 from lib.runs import placed
 from lib.study import Study
@@ -26,21 +26,15 @@ SYSTEM = "You write questions."
 TEMPLATE = "Write the question that has this answer, and nothing else.\n\nAnswer: {answer}"
 
 
-def questions_from(study: Study, written: Answers) -> Filled:
-    """The question that the model writes from each answer, stored or written now; items are question ids."""
-    settings = study.profile.sibling_texts
-    sampling = Sampling(settings.answer_question.max_tokens, seed=settings.seed)
-    items = [
-        Item(name, name, Prompt(TEMPLATE.format(answer=" ".join(answer.split())), SYSTEM), sampling)
-        for name, answer in written.texts.items()
-    ]
-    return study.generation_log().fill("answer_question", items, study.make_generator)
-
-
 def answer_relevance(study: Study, written: Answers) -> pd.Series:
     """The cosine between each question that was asked and the one written from its answer, by question id, in the
     study's order; 0 without an answer or without a question."""
-    texts, asked = questions_from(study, written).texts, study.questions.set_index("question_id")["question"]
+    settings, items = study.profile.sibling_texts, []
+    sampling = Sampling(settings.answer_question.max_tokens, seed=settings.seed)
+    for name, answer in written.texts.items():
+        items.append(Item(name, name, Prompt(TEMPLATE.format(answer=" ".join(answer.split())), SYSTEM), sampling))
+    texts = study.generation_log().fill("answer_question", items, study.make_generator).texts
+    asked = study.questions.set_index("question_id")["question"]
     asked = asked[asked.index.isin([*written.texts, *written.filled.missing])]
     original = encode_queries(study, asked.tolist())
     again = encode_queries(study, [one_line(texts.get(question_id, "")) for question_id in asked.index])

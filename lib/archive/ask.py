@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from lib.ahead.ranker import Ranker, mixed
+from lib.ahead.ranker import mixed
 from lib.ahead.search import saved_ranker
 from lib.ahead.terms import core
 from lib.ahead.views import PageViews, Vectors, pool_of
@@ -67,17 +67,16 @@ class Archive:
         near = pages_of(self.shards, self.places.loc[is_near, "doc_name"].unique())
         return near, Vectors(*asked, rows, self.vectors[kept])
 
-    def ask(self, question: str, k: int = 5, ranker: Ranker | None = None) -> pd.DataFrame:
-        """The best k pages (doc_name, page, text, score) by ``ranker``, which is by default the saved one."""
+    def ask(self, question: str, k: int = 5) -> pd.DataFrame:
+        """The best k pages: doc_name, page, text, score."""
         if not question.split() or k < 1:
             raise StudyError(f"Q is {question!r} and k is {k}: ask a question for one page or more")
-        (pages, vectors), (_, booster, share) = self.nearest(question), ranker or self.ranker
+        (pages, vectors), (_, booster, share) = self.nearest(question), self.ranker
         filings = without_records(pages[["doc_name"]].drop_duplicates())
         facts = (filing_facts(self.shards, *one) for one in pages.groupby("doc_name", sort=False)["text"])
         facts = pd.concat(facts, ignore_index=True)
         known = PageViews(filings, pages, self.profile.bm25, [question], facts=facts)
-        pool = pool_of(known, [question], vectors, has_kinds=True)
-        scores = mixed(booster, share, pool)
+        scores = mixed(booster, share, pool := pool_of(known, [question], vectors, has_kinds=True))
         best = np.argsort(-scores, kind="stable")[:k]
         return pages.iloc[pool.columns[best]].assign(score=scores[best]).reset_index(drop=True)
 
@@ -97,26 +96,18 @@ class Archive:
         places = found[["doc_name", "page", "text"]].itertuples(index=False, name=None)
         read = reading(question, named, [sheet(name, page, known[name].year, text) for name, page, text in places])
         unsure = f"a figure was read, with a chance of being right of {read.sure:.0%}" if read.result.text else ""
-        pages = [
-            {
-                "document": page.doc_name,
-                "page": int(page.page),
-                "score": round(float(page.score), 3),
-                "filing": known[page.doc_name].header,
-                "fits": fits(known[page.doc_name], named, asked),
-                "passage": passage,
-            }
-            for page, passage in zip(found[:k].itertuples(), passages(question, found["text"][:k]), strict=True)
-        ]
-        return {
-            "question": question,
-            "answer": read.result.text if read.is_sure else None,
-            "confidence": round(read.sure, 3),
-            "why_not": "" if read.is_sure else read.result.why_not or unsure,
-            "formula": read.result.formula if read.is_sure else "",
-            "cells": list(map(shown, read.result.cells)) if read.is_sure else [],
-            "pages": pages,
-        }
+        pages = []
+        for page, passage in zip(found[:k].itertuples(), passages(question, found["text"][:k]), strict=True):
+            filing = known[page.doc_name]
+            about = {"document": page.doc_name, "page": int(page.page), "score": round(float(page.score), 3)}
+            about |= {"filing": filing.header, "fits": fits(filing, named, asked), "passage": passage}
+            pages.append(about)
+        said = {"question": question, "answer": None, "confidence": round(read.sure, 3)}
+        said |= {"why_not": read.result.why_not or unsure, "formula": "", "cells": [], "pages": pages}
+        if read.is_sure:
+            said |= {"answer": read.result.text, "why_not": "", "formula": read.result.formula}
+            said["cells"] = list(map(shown, read.result.cells))
+        return said
 
 
 def shown(cell: Cell) -> dict:

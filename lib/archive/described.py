@@ -50,10 +50,8 @@ def described(shards: Shards, names: Sequence[str], settings: Settings) -> Descr
     with suppress(OSError, EOFError, ValueError, KeyError, BadZipFile):
         return _read(path)
     pages = pages_of(shards, names)
-    places, filed = (
-        pages[["doc_name", "page"]],
-        filing_identities(without_records(pages[["doc_name"]].drop_duplicates()), pages),
-    )
+    places = pages[["doc_name", "page"]]
+    filed = filing_identities(without_records(places[["doc_name"]].drop_duplicates()), pages)
     tables, vectors = zip(*(shards.windows(name, [*places]) for name in names), strict=True)
     owners = pd.MultiIndex.from_frame(places).get_indexer(pd.MultiIndex.from_frame(pd.concat(tables)[[*places]]))
     words = BM25.of_texts(pages["text"], settings.k1, settings.b)

@@ -8,9 +8,7 @@ worker.
 
 import json
 import os
-import resource
 import shutil
-import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -37,7 +35,6 @@ from lib.words import PAGE_COLUMNS, StudyError
 VERSION = 1  # raised when the same filing gets another shard
 PLAN, PICTURES = "plan.json", "pictures"
 MOST_BYTES = 200  # of a file's name: that of its shard is longer
-STEPS = ("read", "cut", "embed", "write")
 
 
 class Plan(NamedTuple):
@@ -94,7 +91,7 @@ class Shards:
     """The index of an archive, mirrored in a folder: ``pages/<DOC>.parquet``, ``windows/<DOC>.parquet``, the plan.
 
     ``records/<DOC>.json`` is written last: the source's path in the archive, its size, time and SHA-256, those of the
-    two files, what they took, and what is wrong with a filing that is left out.
+    two files, and what is wrong with a filing that is left out.
     """
 
     def __init__(self, folder: Path, plan: Plan, root: Path):
@@ -203,8 +200,8 @@ def sources_of(root: Path) -> tuple[dict[str, Path], list[str]]:
     ones), and what is wrong with files that are none."""
     problems, found = Problems(root), {}
     for folder, suffix in ((root / "pages", ".jsonl"), (root / "pdfs", ".pdf"), (root, ".pdf")):
-        is_there = folder.is_dir() and not problems.leads_out(folder)
-        for path in sorted(folder.iterdir()) if is_there and problems.may_read(folder) else ():
+        is_there = folder.is_dir() and problems.can_read(folder, is_folder=True)
+        for path in sorted(folder.iterdir()) if is_there else ():
             other = found.get(path.stem)
             if path.name[0] == "." or path.suffix.lower() != suffix or (other and other.suffix == ".jsonl"):
                 continue
@@ -226,37 +223,28 @@ class Indexer:
         self.tokenizer = load_tokenizer(fetch(self.shards.plan.weights))
 
     def __call__(self, row: dict) -> dict:
-        """What became of a filing: ``source`` → the same, n_pages, n_blank, n_windows, ``problem`` (empty if there is
-        none), processor seconds of each of STEPS, and the largest memory of the worker so far, in MiB."""
-        source, shards, marks = Path(row["source"]), self.shards, [time.process_time()]
-        pages, windows, plan, files = pd.DataFrame(columns=[*PAGE_COLUMNS]), [], shards.plan, {}
-        about = {"n_pages": 0, "n_blank": 0, "n_windows": 0, "engine": row["engine"], "peak_mib": 0.0}
+        """What became of a filing: ``source`` → the same, n_pages, n_blank, ``problem`` (empty if there is none)."""
+        source, shards, plan, files = Path(row["source"]), self.shards, self.shards.plan, {}
         try:
             record = shards.about(source) | {"sha256": digest_of_file(source), "plan": digest_of(plan._asdict())}
         except OSError as error:  # it was removed meanwhile; not recorded
-            problem = f"{source.name}: cannot be opened ({error.strerror})"
-            return row | about | {"problem": problem} | dict.fromkeys([f"{step}_s" for step in STEPS], 0.0)
+            return row | {"n_pages": 0, "n_blank": 0, "problem": f"{source.name}: cannot be opened ({error.strerror})"}
         texts, problems = read_filing(source, shards.root)
-        marks.append(time.process_time())
         if not problems:
+            pages = pd.DataFrame(columns=[*PAGE_COLUMNS])
             pages = pages.assign(page=range(len(texts)), text=texts, doc_name=source.stem)
             chunks = split_pages(pages, self.tokenizer, plan.chunk, plan.chunk_overlap)
             windows = split_chunks(chunks, self.tokenizer, plan.window - SPECIAL_TOKENS, plan.window_overlap)
-            marks.append(time.process_time())
             problems = [f"{record['source']}: no page has a word; remove the filing"] if windows.empty else []
         if not problems:
             vectors = self.encoder.encode(windows["text"].tolist()).astype(np.float32)
-            marks.append(time.process_time())
             places = chunks[["doc_name", "page", "chunk_id"]].iloc[windows["chunk"]]
             table = pa.Table.from_pandas(places.assign(text=windows["text"].to_numpy()), preserve_index=False)
             flat = pa.FixedSizeListArray.from_arrays(vectors.ravel(), vectors.shape[1])
             files["windows"] = self._write("windows", source, table.append_column("vector", flat))
             files["pages"] = self._write("pages", source, pa.Table.from_pandas(pages, preserve_index=False))
-            marks.append(time.process_time())
-        took = dict.fromkeys(STEPS, 0.0) | dict(zip(STEPS, np.diff(marks).tolist(), strict=False))
-        about |= {"n_pages": len(pages), "n_blank": sum(not text.strip() for text in texts), "n_windows": len(windows)}
-        about |= {"problem": "; ".join(problems), "peak_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
-        about |= {f"{step}_s": round(took[step], 4) for step in STEPS}
+        n_blank = sum(not text.strip() for text in texts)
+        about = {"n_pages": len(texts), "n_blank": n_blank, "problem": "; ".join(problems)}
         _write(shards.path("records", source.stem), record | about | {"files": files})
         return row | about
 
@@ -277,12 +265,12 @@ def write_shards(
     with exclusively(shards.folder / "index", say):
         before = shards.compare()
         shards.sweep(before.kept)
-        missing = [{"source": str(source), "engine": engine} for source in before.missing.values()]
+        missing = [{"source": str(source)} for source in before.missing.values()]
         step, done = (str(shards.folder.resolve()), tuple(shards.plan), str(shards.root)), []
         if missing:
             done = map(Indexer(*step), missing) if engine == "process" else _on_ray(missing, step, n_workers)
         rows = list(tqdm(done, total=len(missing), desc="index", unit="filing", mininterval=2, disable=not missing))
-    return before, pd.DataFrame(rows, columns=["source", "n_pages", "n_blank", "n_windows", "problem"])
+    return before, pd.DataFrame(rows, columns=["source", "n_pages", "n_blank", "problem"])
 
 
 def _on_ray(rows: list[dict], step: tuple, n_workers: int) -> Iterator[dict]:

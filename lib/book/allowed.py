@@ -66,29 +66,24 @@ def check_generated(outputs: Path) -> None:
     Raises:
         StudyError: something that is not on the lists, with the file that contains it.
     """
-    for where, found in _generated(outputs):
-        if found:
-            reason = "generated text may not contain it, a dataset's text least of all; nothing is compiled"
-            raise StudyError(f"{where}: {'; '.join(found[:3])}: {reason}")
-
-
-def _generated(outputs: Path) -> Iterator[tuple[str, list[str]]]:
+    found = {}
     for path in sorted((outputs / "notebooks").glob("[0-9a]*.ipynb")):
         for number, cell in enumerate(nbformat.read(path, as_version=4).cells):
             shown = [one for output in cell.get("outputs", []) for one in output.get("data", {}).items()]
-            yield f"{path.name}, cell {number}", [what for one in shown for what in found_in_output(*one)]
+            found[f"{path.name}, cell {number}"] = [what for one in shown for what in found_in_output(*one)]
     for path in sorted((outputs / "pages").glob("*.md")):
-        yield path.name, found_in(path.read_text(encoding="utf-8"), path.stem in HTML_PAGES)
+        found[path.name] = found_in(path.read_text(encoding="utf-8"), path.stem in HTML_PAGES)
+    for where, what in found.items():
+        if what:
+            reason = "generated text may not contain it, a dataset's text least of all; nothing is compiled"
+            raise StudyError(f"{where}: {'; '.join(what[:3])}: {reason}")
 
 
 def found_in_output(kind: str, content: str | dict) -> list[str]:
     """What an output of a cell contains that it may not."""
     kind = kind.removeprefix(OF_GLUE)
-    if kind == "text/html":
-        return found_in_html(content)
-    if kind == "text/markdown":
-        return found_in(content)
-    return [] if kind == "text/plain" else [f"an output of type {kind}"]
+    readers = {"text/html": found_in_html, "text/markdown": found_in, "text/plain": lambda content: []}
+    return readers[kind](content) if kind in readers else [f"an output of type {kind}"]
 
 
 def found_in(text: str, may_be_html: bool = False) -> list[str]:

@@ -1,30 +1,34 @@
 """Building a book: chapters, results, generated pages, explorer, site; only what something has changed for."""
 
 import html
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
 import time
-from collections import defaultdict
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import nbformat
+import pandas as pd
 import yaml
 
 from lib.book.allowed import check_generated
 from lib.book.downloads import write_downloads
 from lib.book.explorer import write_explorer
 from lib.book.manifest import stages_of, write_exports, write_manifest, write_results
-from lib.book.notebooks import changed_chapters, chapters, forget_stages, in_place_of, read_json, remember, run_all
+from lib.book.notebooks import STAMPS, changed_chapters, chapters, forget_stages, read_json, run_all, stamps
 from lib.book.pages import write_pages
 from lib.diagnose.kept import OUTSIDE
 from lib.files import ROOT
 from lib.models.weights import hub_models
 from lib.options import Names
 from lib.published import METRICS_FILE
+from lib.show.markup import escape
+from lib.studies import NOTEBOOKS
 from lib.study import Study
 from lib.words import StudyError
 
@@ -70,9 +74,8 @@ def build_book(names: Names, jobs: int = 0, check: Callable[[Study], None] | Non
         say: progress callback, one line per call.
     """
     started = time.perf_counter()
-    study = names.open("book")
+    study, given = names.open("book"), names._asdict()
     index = ROOT / "book" / "_build" / study.dataset.name / "html" / "index.html"
-    given = names._asdict()
     changed = changed_chapters(study, given)
     if not changed and is_current(study, index):
         say("nothing has changed since this book was built; to build it all the same, say make clean first")
@@ -89,16 +92,12 @@ def build_book(names: Names, jobs: int = 0, check: Callable[[Study], None] | Non
         at_once = jobs or (1 if is_heavy else min(2, os.cpu_count() or 1))
         run_all(changed, given, study.outputs / "notebooks", at_once)
         write_results(study)
-        manifest = write_manifest(study)
-        write_pages(study, manifest)
+        write_pages(study, write_manifest(study))
         if missing := unshown(study):
             say(f"published, but not in this book: {', '.join(missing)}")
         compile_book(study, index.parent, say)
-        remember(study, given)
-        origins = [record["origin"] for record in stages_of(study)]
-        counted = ", ".join(f"{origins.count(one)} {one}" for one in ("computed", "reused", "published"))
-        say(f"results: {counted}")
-        for line in why_computed(study):
+        study.write(STAMPS, json.dumps(stamps(study, given), indent=1) + "\n")
+        for line in report(study):
             say(line)
     say(f"book: {index}\n{time.perf_counter() - started:.0f} s")
 
@@ -109,18 +108,21 @@ def is_current(study: Study, index: Path) -> bool:
     return index.is_file() and all(path.stat().st_mtime < index.stat().st_mtime for path in kept)
 
 
-def why_computed(study: Study) -> list[str]:
-    """A line for each stage that was computed although results are published: how often, its seconds, and why."""
-    found, known = defaultdict(list), study.store.published.stages if study.store.published else {}
-    for one in stages_of(study) if known else []:
-        if one["origin"] == "computed":
-            why = "never published"
-            if (one["stage"], one["key"]) in known:
-                why = "its result is text, or large, and not published"
-            elif one["stage"] in {stage for stage, _ in known}:
-                why = "published of other inputs or settings"
-            found[one["stage"], why].append(one["wall_s"])
-    return [f"computed: {len(times)} × {of}, {sum(times):.0f} s ({why})" for (of, why), times in sorted(found.items())]
+def report(study: Study) -> list[str]:
+    """Of how many stages the results were computed, reused or published; and a line for each that was computed although
+    results are published: how often, its seconds, and why."""
+    stages = pd.DataFrame(stages_of(study), columns=["stage", "key", "origin", "wall_s"])
+    counts = [f"{(stages['origin'] == one).sum()} {one}" for one in ("computed", "reused", "published")]
+    known = study.store.published.stages if study.store.published else {}
+    computed = stages[(stages["origin"] == "computed") & bool(known)]
+    why = {True: "its result is text, or large, and not published", False: "published of other inputs or settings"}
+    reasons = [
+        why[place in known] if place[0] in {stage for stage, _ in known} else "never published"
+        for place in zip(computed["stage"], computed["key"], strict=True)
+    ]
+    of = computed.assign(why=reasons).groupby(["stage", "why"])["wall_s"].agg(["size", "sum"])
+    lines = [f"computed: {n:.0f} × {stage}, {total:.0f} s ({why})" for (stage, why), (n, total) in of.T.items()]
+    return [f"results: {', '.join(counts)}", *lines]
 
 
 def unshown(study: Study) -> list[str]:
@@ -142,30 +144,24 @@ def lay_out(study: Study, target: Path) -> None:
             shutil.copytree(study.outputs / name, target / name, ignore=ignored)
     for name in {*chapters()} - {*chapters(study.dataset.lacks)}:
         (target / "notebooks" / f"{name}.ipynb").unlink(missing_ok=True)
-        (target / "notebooks" / f"{name}.md").write_text(in_place_of(name, study.dataset.name), encoding="utf-8")
+        heading = nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4).cells[0].source.splitlines()[0]
+        reason = f"needs answers, which no question of {escape(study.dataset.name)} has; it is left out."
+        (target / "notebooks" / f"{name}.md").write_text(f"{heading}\n\nThis chapter {reason}\n", encoding="utf-8")
     config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
+    if study.published and (study.provenance or not study.has_text):
+        footer = study.published.sentence
+    else:
+        made = read_json(study.outputs / "manifest.json")
+        footer = "Computed for this book from {dataset}, profile {profile}, commit {commit:.10}.".format(**made)
     options = config["sphinx"]["config"]["html_theme_options"]
-    options["extra_footer"] = f"<p>{html.escape(footer(study))}</p>"
+    options["extra_footer"] = f"<p>{html.escape(footer)}</p>"
     if study.dataset.name == "demo":
         options["announcement"] = DEMO_BANNER + (STORED_TEXTS if study.published else "")
     if url := os.environ.get(REPOSITORY):
-        add_repository(config, url)
+        config["repository"] = {"url": url, "branch": "main"}
+        config["html"]["use_repository_button"] = True
+        config["launch_buttons"] = {"binderhub_url": "https://mybinder.org", "notebook_interface": "jupyterlab"}
     (target / "_config.yml").write_text(yaml.safe_dump(config, sort_keys=False), encoding="utf-8")
-
-
-def add_repository(config: dict, url: str) -> None:
-    """Add to a book's configuration what needs the repository's address: its button and that of Binder."""
-    config["repository"] = {"url": url, "branch": "main"}
-    config["html"]["use_repository_button"] = True
-    config["launch_buttons"] = {"binderhub_url": "https://mybinder.org", "notebook_interface": "jupyterlab"}
-
-
-def footer(study: Study) -> str:
-    """Which run the book's numbers are from, in one line."""
-    if study.published and (study.provenance or not study.has_text):
-        return study.published.sentence
-    made = read_json(study.outputs / "manifest.json")
-    return f"Computed for this book from {made['dataset']}, profile {made['profile']}, commit {made['commit'][:10]}."
 
 
 def compile_book(study: Study, built: Path, say=print) -> None:
@@ -174,17 +170,14 @@ def compile_book(study: Study, built: Path, say=print) -> None:
     Raises:
         StudyError: generated text with something that it may not contain, or jupyter-book's warnings and errors.
     """
-    source, compiled = study.outputs / "site", study.outputs / "site-build"
-    explorer = study.outputs / "explorer"
-    shutil.rmtree(explorer, ignore_errors=True)
+    explorer, downloads, aside = study.outputs / "explorer", study.outputs / "downloads", built.with_name("html.aside")
     check_generated(study.outputs)
-    lay_out(study, source)
+    lay_out(study, study.outputs / "site")
     say("jupyter-book …")
-    downloads, aside = study.outputs / "downloads", built.with_name("html.aside")
-    for folder in (downloads, aside):
+    for folder in (explorer, downloads, aside):
         shutil.rmtree(folder, ignore_errors=True)
     with ThreadPoolExecutor(1) as pool:
-        found = pool.submit(run_jupyter_book, source, compiled)
+        found = pool.submit(run_jupyter_book, study.outputs / "site", study.outputs / "site-build")
         write_explorer(study)
         write_exports(study)
         write_downloads(study, downloads)

@@ -1,15 +1,14 @@
 """The question explorer's data: every question, the rank of its gold pages in every run, what was written, pictures.
 
 The explorer is a static page (``book/explorer.md``, ``book/_static/explorer.js``) that reads a JavaScript file, and
-one more for the question that is chosen, so that it works from ``file://``. Nothing here is markup: the page shows
-every text as text.
+one more for the question that is chosen, so that it works from ``file://``. The page shows every text as text.
 """
 
 import io
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -40,7 +39,9 @@ N_TOP = 5
 MAX_TEXT = 500
 PICTURES = {"dpi": 64, "quality": 55}
 MARKUP = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
-LATER = ("top", "pooled", "written", "pictures")  # of a question, what lists and filters do not need
+#: Fields of a question: what lists and filters need, and what its own file has.
+FIRST = {"ranks": dict, "filing": str, "kinds": dict}
+LATER = dict.fromkeys(("top", "pooled", "written", "pictures"), list)
 EFFORTS = "answers/effort/"  # stages of :func:`lib.answers.answers.efforts`, before the name of a context
 
 
@@ -54,19 +55,15 @@ def write_explorer(study: Study) -> None:
 
 
 def scripts(data: dict) -> dict[str, str]:
-    """``data.js``, and for each question ``question-<its number>.js`` with LATER of it, as :func:`as_script`."""
-    asked = data["questions"]
-    parts = {
-        f"question-{number}.js": as_script({name: question[name] for name in LATER}, "EXPLORER_PART")
-        for number, question in enumerate(asked)
-    }
-    first = [{name: value for name, value in question.items() if name not in LATER} for question in asked]
-    return parts | {"data.js": as_script(data | {"questions": first})}
+    """``data.js``, and for each question ``question-<its number>.js`` with LATER of it: no ``<``, ``>`` or ``&``."""
 
+    def script(name: str, value: dict) -> str:
+        return f"window.{name} = {json.dumps(value, ensure_ascii=False, separators=(',', ':')).translate(MARKUP)};\n"
 
-def as_script(data: dict, name: str = "EXPLORER") -> str:
-    """The data as a JavaScript file that may be put anywhere: no ``<``, ``>`` or ``&`` in it."""
-    return f"window.{name} = {json.dumps(data, ensure_ascii=False, separators=(',', ':')).translate(MARKUP)};\n"
+    first = [{name: one[name] for name in one if name not in LATER} for one in data["questions"]]
+    later = [{name: one[name] for name in LATER} for one in data["questions"]]
+    parts = {f"question-{number}.js": script("EXPLORER_PART", one) for number, one in enumerate(later)}
+    return parts | {"data.js": script("EXPLORER", data | {"questions": first})}
 
 
 def explorer_data(study: Study) -> dict:
@@ -77,26 +74,37 @@ def explorer_data(study: Study) -> dict:
     run. Under ``standard``, ``filing`` has a 1 for each method whose first K chunks have one of the gold filing, else a
     0; ``top`` the places of each method's first chunks: number of a filing in ``docs``, page, and so on.
     ``kinds[method]`` has the kinds of failure of the gold pages that it missed, where known, and ``pooled`` number of a
-    filing, page and label of each page that was judged.
+    filing, page and label of each page that was judged. Text and answer are there where the dataset is.
     """
     at_k = read_summary(study).query("k == @K", local_dict={"K": K})
     base = best(at_k[at_k["method"].isin(baselines())])["method"]
-    by_id = {question.question_id: _question(question) for question in study.questions.itertuples()}
+    by_id = {
+        one.question_id: {
+            "id": one.question_id,
+            "text": getattr(one, "question", None),
+            "answer": getattr(one, "answer", None),
+            "type": one.question_type,
+            "doc": one.doc_name,
+            "docType": one.doc_type,
+            "company": one.company,
+            "gold": list(one.gold_pages),
+        }
+        | {name: empty() for name, empty in (FIRST | LATER).items()}
+        for one in study.questions.itertuples()
+    }
     docs = {name: number for number, name in enumerate(study.filings["doc_name"])}
-    runs = runs_of(study)
+    runs, depths = runs_of(study), {}
     names = [name for name in dict.fromkeys([*METHODS, *runs["standard"]]) if any(name in of for of in runs.values())]
-    depths = {}
     for condition, of in runs.items():
         depths[condition] = [int(max(of[name]["rank"], default=0)) if name in of else None for name in names]
-        ranks = gold_ranks(of, study.questions)
+        known = [gold_ranks(of[name], study.questions) if name in of else {} for name in names]
         for question_id, question in by_id.items():
-            question["ranks"][condition] = [ranks.get((name, question_id)) for name in names]
+            question["ranks"][condition] = [ranks.get(question_id) for ranks in known]
     for method in names:
         run = runs["standard"].get(method, pd.DataFrame(columns=list(RUN_COLUMNS)))
         in_filing = retrieval.doc_recall(run, study.questions, K)
-        top = run[run["rank"] <= N_TOP]
-        places = top.assign(doc=top["doc_name"].map(docs))[["question_id", "doc", "page"]].groupby("question_id")
-        first = {question_id: part[["doc", "page"]].to_numpy().ravel().tolist() for question_id, part in places}
+        places = run[run["rank"] <= N_TOP].assign(doc=lambda top: top["doc_name"].map(docs))
+        first = {of: part[["doc", "page"]].to_numpy().ravel().tolist() for of, part in places.groupby("question_id")}
         for question_id, question in by_id.items():
             question["filing"] += str(int(in_filing[question_id]))
             question["top"].append(first.get(question_id))
@@ -110,6 +118,7 @@ def explorer_data(study: Study) -> dict:
     for question_id, text in written(study):
         if question_id in by_id:
             by_id[question_id]["written"].append(text)
+    rows = [METHODS.get(name) for name in names]
     return {
         "dataset": study.dataset.name,
         "profile": study.profile.name,
@@ -118,7 +127,10 @@ def explorer_data(study: Study) -> dict:
         "docs": list(docs),
         "best": base,
         "conditions": list(runs),
-        "methods": [_method(name) for name in names],
+        "methods": [
+            {"name": name, "title": row.title if row else name, "isMain": row is None or row.family == MAIN}
+            for name, row in zip(names, rows, strict=True)
+        ],
         "kinds": {kind: rule.says.replace("top k", f"first {K} chunks") for kind, rule in OF_PAGES.items()},
         "questions": list(by_id.values()),
     }
@@ -136,83 +148,47 @@ def runs_of(study: Study) -> dict[str, dict[str, pd.DataFrame]]:
     return {condition: of for condition, of in found.items() if of}
 
 
-def _method(name: str) -> dict:
-    row = METHODS.get(name)
-    return {"name": name, "title": row.title if row else name, "isMain": row is None or row.family == MAIN}
-
-
-def gold_ranks(runs: Mapping[str, pd.DataFrame], questions: pd.DataFrame) -> dict[tuple[str, str], list[int]]:
-    """For each run's name and question, for each of its gold pages in order, the rank of the page's first chunk; 0 for
-    none."""
-    parts = {name: retrieval.gold_ranks(run, questions) for name, run in runs.items()}
-    found = pd.concat(parts, names=["method"]).reset_index("method").fillna({"rank": 0}).astype({"rank": int})
-    return found.groupby(["method", "question_id"], sort=False)["rank"].agg(list).to_dict()
-
-
-def _question(question) -> dict:
-    """A question's own fields; its text and answer only where the dataset is here."""
-    return {
-        "id": question.question_id,
-        "text": getattr(question, "question", None),
-        "answer": getattr(question, "answer", None),
-        "type": question.question_type,
-        "doc": question.doc_name,
-        "docType": question.doc_type,
-        "company": question.company,
-        "gold": list(question.gold_pages),
-    } | {"ranks": {}, "filing": "", "kinds": {}, "top": [], "pooled": [], "written": [], "pictures": []}
+def gold_ranks(run: pd.DataFrame, questions: pd.DataFrame) -> dict[str, list[int]]:
+    """For each question, for each of its gold pages in order, the rank of the page's first chunk; 0 for none."""
+    found = retrieval.gold_ranks(run, questions).fillna({"rank": 0}).astype({"rank": int})
+    return found.groupby("question_id", sort=False)["rank"].agg(list).to_dict()
 
 
 def written(study: Study) -> Iterator[tuple[str, dict[str, str]]]:
-    """What was written for questions, by question_id: calculated answers, then what language models wrote, the shortest
-    text first, answers with their context and the judge's labels counted.
+    """What was written for questions, by question_id: calculated answers with formula and cells, the last that was read
+    first; then what language models wrote, the shortest text first, answers with their context and the judge's labels
+    counted.
 
-    A published text of which only gaps are left is not among them.
+    Both as far as chapters read them; a published text of which only gaps are left is not among them.
     """
+    contexts, texts, labels, calculated = {}, {}, defaultdict(Counter), []
+    for line in read_stages(study):
+        stage, key, (kind, _, context) = line["stage"], line["key"], line["stage"].rpartition("/")
+        if stage.startswith(EFFORTS) and (entry := study.store.entry(stage, key)):
+            for row in read_frame(entry.file(FRAME)).itertuples():
+                contexts[row.question_id, row.n_prompt_tokens, row.seconds] = context.replace("_", " ")
+        path = study.store.root / stage / key / PRIVATE_FRAME
+        if kind == CALCULATED_STAGE and study.has_text and path.is_file():
+            for row in read_frame(path).query("text != ''").itertuples():
+                text = derivation(row.text, row.formula, row.cells)
+                about = {"kind": f"calculation, given: {context}", "model": "rules", "text": text}
+                calculated.insert(0, (row.question_id, about))
     if study.has_text:
         given = read_records(study.home / "generations.jsonl").values()
     else:
         given = study.published.generations(study.questions)
-    known, texts, labels = contexts_of(study), {}, defaultdict(Counter)
     for record in given:
         question_id, kind, model, text = record["question_id"], record["kind"], record["model"]["name"], record["text"]
         if kind == "judge":
             labels[question_id, "judge, labels of chunks", model][text.strip()] += 1
         elif re.search(r"\w", text.replace("[…]", "")):
-            context = known.get((question_id, record.get("n_prompt_tokens"), record.get("seconds")), "")
-            kind += f", given: {context.replace('_', ' ')}" if context else ""
-            texts[question_id, kind, text] = model
+            context = contexts.get((question_id, record.get("n_prompt_tokens"), record.get("seconds")), "")
+            texts[question_id, f"{kind}, given: {context}" if context else kind, text] = model
     found = [(question_id, kind, model, text) for (question_id, kind, text), model in texts.items()]
     found += [(*of, "; ".join(f"{n} × {text}" for text, n in counts.most_common())) for of, counts in labels.items()]
-    yield from derivations(study)
+    yield from calculated
     for question_id, kind, model, text in sorted(found, key=lambda one: (len(one[3]), one[1])):
         yield question_id, {"kind": kind, "model": model, "text": text[:MAX_TEXT]}
-
-
-def contexts_of(study: Study) -> dict[tuple[str, int, float], str]:
-    """Which context an answer was written for, by question, prompt tokens and seconds, as far as chapters read it."""
-    found = {}
-    for line in read_stages(study):
-        is_wanted = line["stage"].startswith(EFFORTS)
-        if is_wanted and (entry := study.store.entry(line["stage"], line["key"])):
-            for row in read_frame(entry.file(FRAME)).itertuples():
-                found[row.question_id, row.n_prompt_tokens, row.seconds] = line["stage"].removeprefix(EFFORTS)
-    return found
-
-
-def derivations(study: Study) -> list[tuple[str, dict[str, str]]]:
-    """Calculated answers with their formula and cells, by question, as far as chapters read them, the last that was
-    read first; where filings are."""
-    found = []
-    for line in read_stages(study):
-        stage, _, context = line["stage"].rpartition("/")
-        path = study.store.root / line["stage"] / line["key"] / PRIVATE_FRAME
-        if stage == CALCULATED_STAGE and study.has_text and path.is_file():
-            for row in read_frame(path).query("text != ''").itertuples():
-                shown = derivation(row.text, row.formula, row.cells)
-                about = {"kind": f"calculation, given: {context}", "model": "rules", "text": shown}
-                found.insert(0, (row.question_id, about))
-    return found
 
 
 def draw_pictures(study: Study, data: dict) -> None:

@@ -73,8 +73,8 @@ def trust(study: Study, summary: pd.DataFrame) -> list[str]:
         models=[models[role]["title"] for role in ("embedder", "rerank", "generator") if role in models],
         better=better(study, summary),
         calculated=calculated(study),
-        second=second_set(study),
-        outside=outside(study),
+        second=next((one for one in shown(study, OF_SETS) if one["set"] != study.dataset.name), None),
+        outside=[one for one in shown(study, OUTSIDE) if "matched dense" in one["contrast"]],
     ).splitlines()
 
 
@@ -103,30 +103,12 @@ def calculated(study: Study) -> dict[str, float]:
     return means | {"n": found["question_id"].nunique()} if set(means) >= CALCULATED else {}
 
 
-def second_set(study: Study) -> dict[str, float | str] | None:
-    """Chapter 06's right numbers on the other question set: ``before`` and ``after`` better pages, and its ``tier``."""
-    rows = _read(study, OF_SETS, "set", "context", "difference")
-    rows = rows[(rows["set"] != study.dataset.name) & (rows["context"] == RANKER)].dropna(subset="difference")
-    if rows.empty:
-        return None
-    one = rows.iloc[0]
-    return {"before": one["mean"] - one["difference"], "after": one["mean"], "tier": _tier(one)}
-
-
-def outside(study: Study) -> list[tuple[str, float, str]]:
-    """Chapter 07's gain of Ahead over matched dense search on sets measured apart: set, difference, and its tier."""
-    rows = _read(study, OUTSIDE, "set", "contrast", "difference")
-    rows = rows[rows["contrast"].str.contains("matched dense")]
-    return [(row["set"], row["difference"], _tier(row)) for _, row in rows.iterrows()]
-
-
-def _read(study: Study, name: str, *columns: str) -> pd.DataFrame:
+def shown(study: Study, name: str) -> list[dict]:
+    """The rows of a chapter's table READ that have a difference, each with its ``tier``; of answers RANKER's alone."""
     path = study.outputs / name
-    return pd.read_csv(path) if path.is_file() else pd.DataFrame(columns=columns, dtype=str)
-
-
-def _tier(row: pd.Series) -> str:
-    return tier(row["difference_low"], row["difference_high"], row["p_holm"])
+    rows = pd.read_csv(path).dropna(subset="difference").to_dict("records") if path.is_file() else []
+    ends = ("difference_low", "difference_high", "p_holm")
+    return [one | {"tier": tier(*map(one.get, ends))} for one in rows if one.get("context", RANKER) == RANKER]
 
 
 def headline(study: Study, summary: pd.DataFrame) -> str:

@@ -32,15 +32,13 @@ PACKAGES = (
     "ir_measures", "onnxruntime", "xllamacpp", "lightgbm", "pymupdf", "numpy", "scipy", "pandas", "matplotlib",
     "papermill", "jupyter-book",
 )  # fmt: skip
+UNLISTED = ("curve", "train_filings")  # of a fold
 STAGE_FIELDS = ("stage", "key", "version", "digest", "public", "asked", "wall_s", "peak_mib", "at")
 
 
 def write_results(study: Study, some: Sequence[tuple[str, Condition]] | None = None) -> None:
-    """Write ``metrics.parquet`` and ``summary.csv``; with filings also questions, pages and chunks.
-
-    All that the profile measures is written, and measurements of other methods go; or ``some`` runs are added.
-    :func:`write_exports` writes what others read.
-    """
+    """Write ``metrics.parquet`` and ``summary.csv`` of all that the profile measures, in place of what was, or add
+    ``some`` runs; with filings also questions, pages and chunks."""
     wanted = some or measured(study.profile)
     metrics = pd.concat([evaluate(study, *pair) for pair in wanted], ignore_index=True)
     write_summary(study, merge_metrics(study, metrics, is_whole=some is None))
@@ -55,10 +53,7 @@ def write_results(study: Study, some: Sequence[tuple[str, Condition]] | None = N
 
 
 def write_exports(study: Study, some: Sequence[tuple[str, Condition]] | None = None) -> None:
-    """Write what only other programs read: ``metrics.csv.gz``, and in TREC's format ``runs/``.
-
-    All runs that the profile measures are written, or ``some``.
-    """
+    """Write what only other programs read: ``metrics.csv.gz``, and in TREC's format ``runs/``."""
     for name, condition in some or measured(study.profile):
         run = study.run(name, condition)  # which puts the file there, unless it is published
         if study.run_entry(name, condition).origin == "published":
@@ -119,18 +114,15 @@ def licence_of(package: str) -> str:
 def stages_of(study: Study) -> list[dict]:
     """Every stage that the book and its chapters used, and those behind them, by name and key: the STAGE_FIELDS that
     are known, and origin (``computed``, ``reused`` or ``published``)."""
-    origins: dict[str, str] = {}
-    of_the_book = {*chapters(), "book", "measure"}
+    origins, of_the_book = {}, {*chapters(), "book", "measure"}
     for line in read_stages(study):
         reference, origin = f"{line['stage']}/{line['key']}", line["origin"]
-        is_first = origin != "reused" or reference not in origins
-        if line["chapter"] in of_the_book and origin != "absent" and is_first:
-            origins[reference] = origin
+        if line["chapter"] in of_the_book and origin != "absent":
+            origins[reference] = origins.get(reference, origin) if origin == "reused" else origin
     todo, found = list(origins), {}
     while todo:
         reference = todo.pop()
-        record = study.store.record(reference)
-        if record and reference not in found:
+        if reference not in found and (record := study.store.record(reference)):
             found[reference] = {name: record[name] for name in STAGE_FIELDS if name in record}
             found[reference]["origin"] = origins.get(reference, "reused")
             todo += record.get("asked", ())
@@ -142,9 +134,8 @@ def folds_of(study: Study) -> dict[str, list[dict]]:
     found = dict(study.published.manifest.get("folds", {})) if study.published else {}
     for path in sorted((study.outputs / "folds").glob("*.json")):
         records = read_json(path)
-        records = records if isinstance(records, list) else [records]
-        left_out = {"curve", "train_filings"}
-        found[path.stem] = [{k: v for k, v in record.items() if k not in left_out} for record in records]
+        of = records if isinstance(records, list) else [records]
+        found[path.stem] = [{name: one[name] for name in one if name not in UNLISTED} for one in of]
     return found
 
 
@@ -156,13 +147,12 @@ def write_manifest(study: Study, some: Sequence[tuple[str, Condition]] | None = 
     before = read_json(path) if some and path.is_file() else {}
     is_same = made.items() <= before.items()  # runs of another commit may be others
     runs, inputs = (dict(before[name]) if is_same else {} for name in ("runs", "inputs"))
-    inputs |= {name: study.inputs_digest(name) for name in dict(wanted)}
+    known = {one["key"]: one["sha256"] for one in study.published.manifest["runs"].values()} if study.published else {}
     for name, condition in wanted:
         run, of = study.run_entry(name, condition), metrics_entry(study, name, condition)
-        known = study.published.manifest["runs"] if run.origin == "published" else {}
-        sha256 = next((one["sha256"] for one in known.values() if one["key"] == run.key), None)
-        sha256 = sha256 or run_sha256(study, name, condition)
+        sha256 = (run.origin == "published" and known.get(run.key)) or run_sha256(study, name, condition)
         runs[f"{condition}/{name}"] = {"key": run.key, "metrics": of.key, "sha256": sha256}
+        inputs[name] = study.inputs_digest(name)
     manifest = {
         "dataset": study.dataset.name,
         "collection": study.dataset.collection,

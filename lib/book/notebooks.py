@@ -6,17 +6,14 @@ import re
 import signal
 import time
 from collections.abc import Callable, Collection, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from importlib.metadata import distributions
 from pathlib import Path
-from threading import Event
 
 import nbformat
 import papermill
-import yaml
 
-from lib.files import ROOT, digest_of, digest_of_file, mend_of, write_atomically
-from lib.show.markup import escape
+from lib.files import ROOT, digest_of, digest_of_file, mend_of
 from lib.studies import NOTEBOOKS
 from lib.study import Study
 from lib.words import StudyError
@@ -35,16 +32,8 @@ WIDGET = "application/vnd.jupyter.widget-view+json"  # a progress bar in Jupyter
 
 def chapters(lacks: Collection[str] = ()) -> list[str]:
     """The notebooks that the book's table of contents lists, in its order; none that needs what ``lacks`` names."""
-    contents = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
-    files = [chapter["file"] for part in contents["parts"] for chapter in part["chapters"]]
-    names = [Path(file).name for file in files if file.startswith("notebooks/")]
+    names = re.findall(r"file: notebooks/(\S+)", (ROOT / "_toc.yml").read_text(encoding="utf-8"))
     return [name for name in names if NEEDS.get(name) not in lacks]
-
-
-def in_place_of(name: str, dataset: str) -> str:
-    """The page in place of a chapter that is left out of a dataset's book: its heading, and why."""
-    heading = nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4).cells[0].source.splitlines()[0]
-    return f"{heading}\n\nThis chapter needs answers, which no question of {escape(dataset)} has; it is left out.\n"
 
 
 def check_parameters(name: str, given: dict[str, object]) -> None:
@@ -63,13 +52,7 @@ def check_parameters(name: str, given: dict[str, object]) -> None:
 
 
 def run(name: str, given: dict[str, object], target: Path, say=print) -> Path:
-    """Run one chapter.
-
-    Args:
-        name: such as ``03_baselines``.
-        given: parameters to inject.
-        target: directory of the executed notebook, which is returned, free of paths and times of this machine.
-        say: progress callback.
+    """Run one chapter, such as ``03_baselines``, with parameters; returns the executed notebook, in ``target``.
 
     Raises:
         StudyError: a wrong parameter, or a cell that failed; what was run so far stays in ``<name>.failed.ipynb``.
@@ -87,21 +70,18 @@ def run(name: str, given: dict[str, object], target: Path, say=print) -> Path:
             cwd=str(ROOT),
             kernel_name="python3",
             progress_bar=False,
-            log_output=False,
-            stderr_file=None,
             request_save_on_cell_execute=False,  # a failed run is written all the same
             extra_arguments=["--IPKernelApp.log_level=50"],  # no warning of TCP, to this machine alone
         )
     except papermill.PapermillExecutionError as error:
         aside.replace(failed)
-        if error.ename in ("StudyError", "DatasetError", "NeedsFilings"):
-            raise StudyError(f"{name}: {error.evalue}") from None
         number = re.match(r"\[Errno (\d+)\]", error.evalue)
         if mend := mend_of(int(number[1])) if number else "":
             raise StudyError(f"{name}: {error.evalue}; {mend}") from None
-        raise StudyError(
-            f"{name} failed in cell {error.cell_index}: {error.ename}: {error.evalue}\n  the run so far is in {failed}"
-        ) from error
+        if error.ename in ("StudyError", "DatasetError", "NeedsFilings"):
+            raise StudyError(f"{name}: {error.evalue}") from None
+        where = f"failed in cell {error.cell_index}: {error.ename}"
+        raise StudyError(f"{name} {where}: {error.evalue}\n  the run so far is in {failed}") from error
     nbformat.write(cleaned(nbformat.read(aside, as_version=4)), aside)
     aside.replace(done)
     failed.unlink(missing_ok=True)
@@ -116,7 +96,7 @@ def run_all(names: Sequence[str], given: dict[str, object], target: Path, n_at_o
     for :func:`run`. From now on, SIGINT and SIGTERM end the chapters with this process.
 
     Raises:
-        StudyError: that of the first chapter that failed; those that run are finished, the others not begun.
+        StudyError: that of a chapter that failed; those that run are finished, the others not begun.
     """
     # threads that wait must sleep, not spin, or they take the time that another chapter needs
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
@@ -124,24 +104,18 @@ def run_all(names: Sequence[str], given: dict[str, object], target: Path, n_at_o
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda number, frame: os._exit(128 + number))  # kernels poll their parent and end
     begun: dict[str, Future] = {}
-    has_failed = Event()
 
     def run_in_turn(name: str) -> None:
         if AFTER.get(name) in begun:
             wait([begun[AFTER[name]]])
-        if has_failed.is_set():
-            return
-        try:
+        if not any(one.done() and one.exception() for one in list(begun.values())):
             run(name, given, target)
-        except BaseException as error:
-            has_failed.set()
-            if sum(one.running() for one in begun.values()) > 1:
-                print(f"{error}\nno other chapter begins; those that run are finished", flush=True)
-            raise
 
     with ThreadPoolExecutor(n_at_once) as pool:
         for name in sorted(names, key=lambda name: (name in AFTER, (*LONGEST, name).index(name))):
             begun[name] = pool.submit(run_in_turn, name)
+        if wait(begun.values(), return_when=FIRST_EXCEPTION).not_done:
+            print("a chapter failed: no other begins, and those that run are finished", flush=True)
     for chapter in begun.values():
         chapter.result()
 
@@ -149,39 +123,35 @@ def run_all(names: Sequence[str], given: dict[str, object], target: Path, n_at_o
 def changed_chapters(study: Study, given: dict[str, object]) -> list[str]:
     """The chapters whose notebook, parameters, library, packages, data or stored results changed since they ran."""
     path, folder = study.outputs / STAMPS, study.outputs / "notebooks"
-    known = read_json(path) if path.is_file() else {}
-    now = _stamps(study, given).items()
-    return [name for name, stamp in now if known.get(name) != stamp or not (folder / f"{name}.ipynb").is_file()]
+    known, now = read_json(path) if path.is_file() else {}, stamps(study, given)
+    return [name for name in now if known.get(name) != now[name] or not (folder / f"{name}.ipynb").is_file()]
 
 
-def remember(study: Study, given: dict[str, object]) -> None:
-    """Record what the chapters were run from; see :func:`changed_chapters`."""
-    write_atomically(study.outputs / STAMPS, json.dumps(_stamps(study, given), indent=1) + "\n")
-
-
-def _stamps(study: Study, given: dict[str, object]) -> dict[str, str]:
+def stamps(study: Study, given: dict[str, object]) -> dict[str, str]:
+    """A digest of all that a chapter was run from, by its name; the outputs keep it in STAMPS."""
     paths = (path for name in SOURCES for path in sorted([ROOT / name, *(ROOT / name).rglob("*")]))
     sources = [path for path in paths if path.is_file() and not NOT_SOURCES & set(path.relative_to(ROOT).parts)]
+    manifests = sorted((ROOT / "book/results").glob("*/*/manifest.json"))  # of others, that it is shown beside
+    sources += [path for path in manifests if path.parts[-3:-1] != study.home.parts[-2:]]
     texts = study.home / "generations.jsonl"
-    manifests = sorted((ROOT / "book/results").glob("*/*/manifest.json"))
-    others = [path for path in manifests if path.parts[-3:-1] != study.home.parts[-2:]]  # that it is shown beside
     common = {
         "given": given,
         "dataset": study.dataset.fingerprint,
         "has_text": study.has_text,
         "settings": study.profile,
         "packages": sorted(f"{one.name} {one.version}" for one in distributions()),
-        "sources": [(str(path.relative_to(ROOT)), digest_of_file(path)) for path in (*sources, *others)],
+        "sources": [(str(path.relative_to(ROOT)), digest_of_file(path)) for path in sources],
         "texts": texts.stat().st_size if texts.is_file() else 0,
     }
-    used: dict[str, set[str]] = {}
+    used = {name: set() for name in chapters(study.dataset.lacks)}
     for one in read_stages(study):
-        used.setdefault(one["chapter"], set()).add(f"{one['stage']}/{one['key']}")
-    stamps = {}
-    for name in chapters(study.dataset.lacks):
-        stored = [(one, study.store.has(one)) for one in sorted(used.get(name, ()))]
-        stamps[name] = digest_of([common, digest_of_file(NOTEBOOKS / f"{name}.ipynb"), stored])
-    return stamps
+        used.get(one["chapter"], set()).add(f"{one['stage']}/{one['key']}")
+    return {
+        name: digest_of(
+            [common, digest_of_file(NOTEBOOKS / f"{name}.ipynb"), [(one, study.store.has(one)) for one in sorted(of)]]
+        )
+        for name, of in used.items()
+    }
 
 
 def read_stages(study: Study) -> list[dict]:
@@ -206,14 +176,13 @@ def forget_stages(study: Study, names: Sequence[str]) -> None:
 
 def cleaned(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
     """The notebook without what belongs to one run on one machine: papermill's paths and times, progress bars."""
-    kept = {"kernelspec", "language_info"} & set(notebook.metadata)
-    notebook.metadata = nbformat.from_dict({name: notebook.metadata[name] for name in sorted(kept)})
+    kept = sorted({"kernelspec", "language_info"} & set(notebook.metadata))
+    notebook.metadata = nbformat.from_dict({name: notebook.metadata[name] for name in kept})
     for cell in notebook.cells:
         tags = cell.metadata.get("tags", [])
         tags += ["remove-input"] * ("injected-parameters" in tags)
         cell.metadata = nbformat.from_dict({"tags": tags} if tags else {})
         if cell.cell_type == "code":
-            cell.outputs = [
-                out for out in cell.outputs if out.get("name") != "stderr" and WIDGET not in out.get("data", {})
-            ]
+            shown = [out for out in cell.outputs if out.get("name") != "stderr"]
+            cell.outputs = [out for out in shown if WIDGET not in out.get("data", {})]
     return notebook

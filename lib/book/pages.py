@@ -43,38 +43,25 @@ def write_pages(study: Study, manifest: dict) -> None:
     own = [name for family in OWN for name in of_family(family)]
     pages = {
         "methods": methods_page(study, summary, "Methods", own),
-        "siblings": methods_page(study, summary, "Methods of the sibling studies", others) + departures(study),
+        "siblings": methods_page(study, summary, "Methods of the sibling studies", others),
         "reported": reported_page(study),
         "appendix": appendix(study, manifest),
         "headline": headline(study, summary),
         "leaderboard": leaderboard_page(study),
         "asked": asked_page(),
-        "citation": filled("citation", citations=citations()[:1]),
+        "citation": citation(1),
     }
     for name, text in pages.items():
         study.write(f"pages/{name}.md", text)
 
 
 def methods_page(study: Study, summary: pd.DataFrame, heading: str, names: Sequence[str]) -> str:
-    """One card per method: what happens to a question, source, settings, numbers, and how to run it alone."""
-    head = (
-        f"# {heading}\n\nOne card per method. All search the same chunks; a card gives what happens to a question, "
-        f"whose idea it is, with which settings (profile `{study.profile.name}`), and how well it does at {K} "
-        f"chunks on {len(study.questions)} questions ({escape(study.dataset.name)}).\n"
-    )
+    """One card per method: what happens to a question, source, settings, numbers, and how to run it alone; then what
+    the sibling studies state of their rows that are here, and what these do instead."""
     at_k = summary[(summary["k"] == K) & summary["metric"].isin(HEADLINE)]
-    return "\n".join([head, *(card(study, METHODS[name], at_k[at_k["method"] == name]) for name in names)])
-
-
-def departures(study: Study) -> str:
-    """What the sibling studies' papers state of their rows, and what the rows here do instead, a table a study."""
-    heads, parts = {"Rows": "rows", "In the paper": "paper", "Here": "here"}, []
-    for source in map(facts, SOURCES):
-        rows = [[row[key].format(**study.profile) for key in heads.values()] for row in source.differs or []]
-        if rows:
-            table = markdown_table(pd.DataFrame(rows, columns=[*heads]), plain=True)
-            parts.append(f"\n## Where the rows of {escape(source.source['name'])} depart from the paper\n\n{table}\n")
-    return "".join(parts)
+    cards = [card(study, METHODS[name], at_k[at_k["method"] == name]) for name in names]
+    sources = [facts(source) for source in SOURCES if heading != "Methods"]
+    return filled("methods", study=study, heading=heading, k=K, cards=cards, sources=sources)
 
 
 def card(study: Study, method: Method, summary: pd.DataFrame) -> str:
@@ -116,40 +103,32 @@ def as_markdown(docstring: str) -> str:
 
 
 def asked_page() -> str:
-    """Ten questions on the demo with what ``ask`` answers, and how often it is right on both sets."""
+    """Ten questions on the demo with what ``ask`` answers, and how often it is right on both sets, in folds by
+    company."""
     found = json.loads(ASKED.read_text(encoding="utf-8"))
     for one in found:
         is_right = one["answer"] is not None and answer_right(one["answer"], one["reference"], one["question"])
         one["outcome"] = "no answer" if one["answer"] is None else "right" if is_right else "wrong"
-    return filled("asked", asked=found, model=fitted(), measured=measured())
-
-
-def measured() -> pd.DataFrame:
-    """What was measured of answers in folds by company, with headings: each share with the questions that it is of."""
-    rows = pd.DataFrame(fitted()["measured"])
-    answered = rows["answered"] * rows["n"]
-    return pd.DataFrame(
-        {
-            "Questions": rows["set"],
-            "n": rows["n"],
-            "Companies": rows["n_companies"],
-            "Read": rows["read"],
-            "Right of those": rows["right_of_read"].map("{:.0%}".format),
-            "Answered": [f"{n:.1f} ({share:.0%})" for n, share in zip(answered, rows["answered"], strict=True)],
-            "Right of answered": rows["right_of_answered"].map("{:.0%}".format),
-        }
-    )
+    return filled("asked", asked=found, model=fitted())
 
 
 def appendix(study: Study, manifest: dict) -> str:
     """What the numbers were made from, how long it took, whose licences apply, and how to cite."""
-    origins = pd.Series([record["origin"] for record in manifest["stages"]], dtype=str).value_counts()
-    used = study.published
-    signed = f"their manifest has the SHA-256 {breakable(used.digest)}" if used else "none"
-    given = {"manifest": manifest, "origins": origins, "locked": lock(), "signed": signed}
-    cited = filled("citation", citations=citations())
-    makers = {"what_fixes": what_fixes, "stages_table": stages_table}
-    return filled("appendix", **given, **makers, pinned=pinned_packages(), cited=cited)
+    pinned, text = [], (ROOT / "requirements.txt").read_text(encoding="utf-8")
+    for name, version in re.findall(r"^([^\s#=]+)==(\S+)", text, flags=re.M):
+        with suppress(PackageNotFoundError):  # which is for another platform
+            pinned.append((name, version, licence_of(name)))
+    return filled(
+        "appendix",
+        manifest=manifest,
+        origins=pd.Series([one["origin"] for one in manifest["stages"]], dtype=str).value_counts(),
+        locked=lock(),
+        signed=f"their manifest has the SHA-256 {breakable(study.published.digest)}" if study.published else "none",
+        what_fixes=what_fixes,
+        stages_table=stages_table,
+        pinned=pinned,
+        cited=citation(3),
+    )
 
 
 def what_fixes(model: dict) -> str:
@@ -168,15 +147,6 @@ def breakable(sha256: str) -> str:
     return f"<code>{'<wbr>'.join(re.findall('.{1,16}', sha256))}</code>"
 
 
-def pinned_packages() -> list[tuple[str, str, str]]:
-    """Every package of ``requirements.txt`` that is installed: name, version, licence."""
-    text, rows = (ROOT / "requirements.txt").read_text(encoding="utf-8"), []
-    for name, version in re.findall(r"^([^\s#=]+)==(\S+)", text, flags=re.M):
-        with suppress(PackageNotFoundError):
-            rows.append((name, version, licence_of(name)))
-    return rows
-
-
 def stages_table(stages: list[dict], whole: bool = False) -> pd.DataFrame:
     """Seconds and MiB by stage, summed over stages of one kind unless ``whole``."""
     frame = pd.DataFrame(stages, columns=["stage", "origin", "wall_s", "peak_mib"])
@@ -190,17 +160,17 @@ def stages_table(stages: list[dict], whole: bool = False) -> pd.DataFrame:
     return found.reset_index()
 
 
-def citations() -> list[tuple[str, str, dict[str, str]]]:
-    """Kind, key and fields of BibTeX by ``CITATION.cff``: this study, the one that it reproduces, and the dataset."""
+def citation(n: int) -> str:
+    """BibTeX by ``CITATION.cff`` of its first works: this study, the one that it reproduces, and the dataset."""
     about = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
-    works, entries = [about | {"year": str(about["date-released"])[:4]}, *about["references"]], []
-    for work in works:
+    works = [about | {"year": str(about["date-released"])[:4]}, *about["references"]]
+    cited = []
+    for work in works[:n]:
         people = [
             f"{{{one['name']}}}" if "name" in one else f"{one['family-names']}, {one['given-names']}"
             for one in work["authors"]
         ]
-        known = {"author": " and ".join(people)} | {name: work.get(name) for name in ("title", "year", "url")}
-        fields = {name: value for name, value in known.items() if value}
-        key = f"{work['authors'][0].get('family-names', '').lower()}{work['year']}"
-        entries.append(("misc", key, fields) if entries else ("software", "retrievalgap", fields))
-    return entries
+        key = f"{people[0].partition(',')[0].lower()}{work['year']}"
+        kind, key = ("misc", key) if cited else ("software", "retrievalgap")
+        cited.append((kind, key, " and ".join(people), work))
+    return filled("citation", works=cited)

@@ -81,12 +81,11 @@ def checked(folder: Path, about: Stated) -> Outside:
     if len(paths) != 1 or paths[0].stat().st_size > MOST_MIB * 2**20:
         raise StudyError(f"{folder}: put one of {' and '.join(RUN_FILES)} there, of at most {MOST_MIB} MiB")
     study = published_study(about.question_set)
-    given = read_run(paths[0], study.questions, study.filings)
-    last = given.run["doc_name"].map(study.filings.set_index("doc_name")["n_pages"])
-    is_page = (given.run["page"] >= 0) & (given.run["page"] < last)
-    if not is_page.all() or set(study.questions["question_id"]) - set(given.run["question_id"]):
-        raise StudyError(f"{paths[0]}: {' '.join(given.said[1:])} Correct these rows.")
-    metrics = evaluate_given(study, given.run, folder.name)
+    run, _, said = read_run(paths[0], study.questions, study.filings)
+    is_page = run["page"].between(0, run["doc_name"].map(study.filings.set_index("doc_name")["n_pages"]) - 1)
+    if not is_page.all() or set(study.questions["question_id"]) - set(run["question_id"]):
+        raise StudyError(f"{paths[0]}: {' '.join(said[1:])} Correct these rows.")
+    metrics = evaluate_given(study, run, folder.name)
     at_k = metrics[(metrics["metric"] == "page_recall") & (metrics["k"] == K)]["value"].mean()
     if not math.isclose(at_k, about.page_recall, abs_tol=ROUNDING):
         wrong = f"page_recall is {about.page_recall}, but the run has {at_k:.4f} at {K}"

@@ -16,17 +16,11 @@ _TEMPLATES = Environment(
     lstrip_blocks=True,
     keep_trailing_newline=True,
 )
+#: Text and frames as MyST, a method's title, a percentage, and text as HTML.
 _TEMPLATES.filters |= {"escape": escape, "table": markdown_table, "method": title, "share": "{:.0%}".format}
 _TEMPLATES.filters["html"] = html.escape
 
 
 def filled(name: str, **values: object) -> str:
-    """A template with its values.
-
-    Its filters: ``escape`` and ``table`` make text and frames MyST, ``method`` gives a method's title, ``share`` a
-    percentage, ``html`` makes text HTML.
-
-    Raises:
-        jinja2.UndefinedError: the template needs a value that it is not given.
-    """
+    """A template with its values; a jinja2.UndefinedError where one is missing."""
     return _TEMPLATES.get_template(f"{name}.md").render(values)

@@ -26,16 +26,11 @@ def spans_of(
 ) -> list[tuple[int, int]]:
     """Character spans of ``size`` tokens at most, each sharing ``overlap`` tokens, or a few more, with the one before.
 
-    Args:
-        offsets: character span of every token of a text.
-        words: for every token the number of its word, or None. No span begins or ends inside a word, unless the word
-            alone is too long, so that a span's text has the same tokens again.
+    ``offsets`` are the character span of every token of a text, ``words`` the number of its word, or None. No span
+    begins or ends inside a word, unless that alone is too long, so that a span's text has the same tokens again.
     """
-    if not 0 <= overlap < size:
-        raise ValueError(f"overlap {overlap} must be from 0 to less than the size {size}")
 
     def word_start(position: int, lowest: int) -> int:
-        """The start of the word that a token is in; the token itself where that is below ``lowest``."""
         start = position
         while start > 0 and words[start] is not None and words[start] == words[start - 1]:
             start -= 1

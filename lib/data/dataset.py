@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from functools import partial
-from operator import attrgetter
 from pathlib import Path
 
 import pandas as pd
@@ -13,7 +12,6 @@ from lib.data.records import NAME_RULE, Document, Problems, Question, Records, i
 from lib.words import FILING_COLUMNS, QUESTION_COLUMNS, DatasetError
 
 EVIDENCE_COLUMNS = ["question_id", "doc_name", "page", "text", "line"]
-described_as = attrgetter("company", "doc_type", "doc_period")  # in what two descriptions of a filing may not differ
 
 
 def read_dataset(root: Path, name: str) -> Dataset:
@@ -61,14 +59,14 @@ def _abouts(document_file: Path, problems: Problems) -> dict[str, dict]:
     """What is known of every filing that is here, by name; what is wrong is noted."""
     paths: dict[str, Path] = {}
     for folder, pattern in ((problems.root / "pages", "*.jsonl"), (problems.root / "pdfs", "*.pdf")):
-        if folder.is_dir() and problems.may_read(folder) and not problems.leads_out(folder):
+        if folder.is_dir() and problems.can_read(folder, is_folder=True):
             files = (path for path in folder.glob(pattern) if path.name[0] != ".")
             paths |= {path.stem: path for path in files if problems.can_read(path)}
     known: dict[str, Document | None] = {}
     for line, doc_name, document in read_records(document_file, Document, problems):
-        first = known.setdefault(doc_name, document) or document
+        first = known.setdefault(doc_name, document)
         # FinanceBench describes a filing that it does not use twice
-        if doc_name in paths and document and described_as(document) != described_as(first):
+        if doc_name in paths and document and first and document != first:
             wrong = f"{doc_name} is described twice, differently; remove one of the two lines"
             problems.add(document_file, wrong, line)
     abouts = {}

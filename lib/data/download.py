@@ -65,19 +65,15 @@ def _received(url: str, sha256: str | None) -> bytes:
         time.sleep(wait_s)
         try:
             response = requests.get(url, timeout=TIMEOUTS_S)
-            if response.status_code == 404:
-                raise DatasetError(f"{url} does not exist; is FINANCEBENCH_URL right?")
             response.raise_for_status()
             break
-        except requests.RequestException as error:
-            reason = f"{url} failed ({error}). Try again; the files that were received are kept."
-            if isinstance(error, requests.ConnectionError | requests.Timeout):
-                reason = UNREACHABLE.format(urlsplit(url).netloc)
+        except requests.HTTPError as error:
+            reason = f"{error}. Is FINANCEBENCH_URL right? Try again; the files that were received are kept."
+        except requests.RequestException:
+            reason = UNREACHABLE.format(urlsplit(url).netloc)
     else:
         raise DatasetError(f"FinanceBench cannot be downloaded: {reason}")
     if sha256 not in (None, hashlib.sha256(response.content).hexdigest()):
         wrong = f"{url} does not hash to what {CHECKSUMS.name} says"
         raise DatasetError(f"{wrong}; try again, or remove its line there to accept the file")
-    if sha256 is None and url.endswith(".pdf") and not response.content.startswith(b"%PDF-"):
-        raise DatasetError(f"{url} is no PDF; look at it in a browser")
     return response.content

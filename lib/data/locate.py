@@ -49,12 +49,11 @@ def questions_root(name: str) -> Path | None:
 
 
 def open_dataset(name: str, questions: str = "", artifacts: Path | None = None) -> Dataset:
-    """A dataset: ``financebench`` (downloaded if it is not here), ``demo``, or a folder in their layout.
+    """A dataset: ``financebench`` (downloaded if it is not here), ``demo``, or a folder in their layout; without a name
+    FinanceBench where it lies on this machine, else the demo.
 
-    Args:
-        name: empty for FinanceBench where it lies on this machine, else the demo.
-        questions: another question set over its filings: a folder, or a name where datasets lie.
-        artifacts: where it is recorded, see :func:`recorded`.
+    ``questions`` is another question set over its filings: a folder, or a name where datasets lie. ``artifacts`` is
+    where it is :func:`recorded`.
     """
     collection = recorded(_open_collection(name), artifacts)
     if questions in ("", collection.name):
@@ -77,9 +76,8 @@ def _open_collection(name: str) -> Dataset:
     if is_dataset(root):
         return read_dataset(root, "demo" if root.resolve() == DEMO.resolve() else name_of(root))
     shown = printable(name[:MOST_LETTERS])
-    if root and (root / "data").is_dir() and not os.access(root / "data", os.R_OK | os.X_OK):
-        raise DatasetError(f"{shown}: its folder data must not be read; give yourself the right, as with chmod u+rx")
-    raise DatasetError(f"{shown}: no folder with data/*.jsonl; give financebench, demo, or such a folder's path")
+    wanted = "give financebench, demo, or such a folder's path, whose data may be read"
+    raise DatasetError(f"{shown}: no folder with data/*.jsonl; {wanted}")
 
 
 def name_of(root: Path | str) -> str:

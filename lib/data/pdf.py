@@ -44,27 +44,22 @@ def texts(source: str) -> bytes:
     """As JSON what :func:`read_texts` gives."""
     import pymupdf
 
-    found, wrong = [], ""
+    found, wrong, said = [], "", ""
+    tail = Path(source).read_bytes()[-4096:]
+    is_whole = tail.rstrip(b"\x00\r\n ").endswith(b"%%EOF") or b"startxref" in tail
     try:
         with pymupdf.open(source) as pdf:
             if pdf.needs_pass:
                 wrong = "is encrypted; save it without a password"
-            elif not pdf.is_pdf:
-                wrong = "is something else under a PDF's name; download it again"
-            else:
+            elif pdf.is_pdf and is_whole:
                 found = [page.get_text().replace("\x00", "") for page in pdf]
-                if not found or (pdf.is_repaired and not any(found)):
-                    wrong = "is damaged or truncated, or has no pages; download it again"
+                found = [] if pdf.is_repaired and not any(found) else found
     except (RuntimeError, ValueError) as error:
-        if NO_MEMORY.search(str(error)):
-            raise MemoryError from error
-        wrong = "cannot be read (it is empty, truncated, damaged or no PDF); download it again"
-    if NO_MEMORY.search(pymupdf.TOOLS.mupdf_warnings()):
+        said = str(error)
+    if NO_MEMORY.search(said + pymupdf.TOOLS.mupdf_warnings()):
         raise MemoryError("a page's text is not whole")
-    tail = Path(source).read_bytes()[-4096:]
-    if not wrong and not tail.rstrip(b"\x00\r\n ").endswith(b"%%EOF") and b"startxref" not in tail:
-        wrong = "is truncated (no end-of-file mark); download it again"
-    return json.dumps([[] if wrong else found, wrong]).encode()
+    wrong = wrong or ("" if found else "is damaged, truncated or no PDF; download it again")
+    return json.dumps([found, wrong]).encode()
 
 
 def drawn(source: str, page: int, dpi: int, evidence: str) -> bytes:

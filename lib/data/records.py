@@ -7,7 +7,6 @@ import json
 import math
 import os
 import re
-import stat
 from pathlib import Path
 from typing import Annotated
 
@@ -55,30 +54,18 @@ class Problems:
         self.add(folder, f"no {' or '.join(patterns)}; see the dataset layout in the README")
         return None
 
-    def can_read(self, path: Path) -> bool:
-        """Whether a path is a file of the folder that can be read; what is wrong with it otherwise is noted."""
-        try:
-            if not stat.S_ISREG(path.stat().st_mode):
-                self.add(path, "is a folder or a device and no file; rename or remove it")
-            elif not os.access(path, os.R_OK):
-                self.add(path, "must not be read; give yourself the right, as with chmod u+r")
-            else:
-                return not self.leads_out(path)
-        except OSError as error:
-            self.add(path, f"cannot be opened ({error.strerror}); mend the link or the folder's rights")
-        return False
-
-    def may_read(self, folder: Path) -> bool:
-        """Whether a folder's names may be read; noted otherwise."""
-        if not (may := os.access(folder, os.R_OK | os.X_OK)):
-            self.add(folder, "must not be read; give yourself the right, as with chmod u+rx")
-        return may
-
-    def leads_out(self, path: Path) -> bool:
-        """Whether a path is outside the root once links are followed; noted then."""
-        if is_out := not (target := path.resolve()).is_relative_to(self.root.resolve()):
-            self.add(path, f"leads out of the folder, to {printable(str(target))}; copy it here, or remove it")
-        return is_out
+    def can_read(self, path: Path, is_folder: bool = False) -> bool:
+        """Whether a path is a file (or a folder) within the root that may be read; what is wrong otherwise is noted."""
+        wrong = ""
+        if not (path.is_dir() if is_folder else path.is_file()):
+            wrong = "is no file that can be opened; mend, rename or remove it"
+        elif not os.access(path, os.R_OK | (os.X_OK if is_folder else 0)):
+            wrong = f"must not be read; give yourself the right, as with chmod u+r{'x' * is_folder}"
+        elif not (target := path.resolve()).is_relative_to(self.root.resolve()):
+            wrong = f"leads out of the folder, to {printable(str(target))}; copy it here, or remove it"
+        if wrong:
+            self.add(path, wrong)
+        return not wrong
 
     def stop(self) -> None:
         """Raise DatasetError with every problem, at most MOST_LINES of them, if there is any."""
@@ -97,30 +84,19 @@ def read_json_lines(path: Path, problems: Problems) -> list[tuple[int, dict]]:
         line = content.count(b"\n", 0, error.start) + 1
         problems.add(path, f"byte 0x{content[error.start]:02x} is no UTF-8; save the file as UTF-8", line)
         return []
-    if texts[0].lstrip().startswith("[") and not texts[0].rstrip().endswith("]"):
-        problems.add(path, "the file is one JSON list; write one record a line, without a list around them", 1)
-        return []
     for number, text in enumerate(texts, 1):
         if not text.strip():
             continue
         try:
-            record = json.loads(text, object_pairs_hook=_once)
+            record = json.loads(text)
         except (RecursionError, ValueError) as error:
-            reason = "nested too deep" if isinstance(error, RecursionError) else error
-            problems.add(path, f"broken JSON ({reason}); mend or remove the line", number)
+            problems.add(path, f"broken JSON ({error}); mend or remove the line", number)
             continue
         if isinstance(record, dict):
             found.append((number, record))
         else:
-            problems.add(path, "not a JSON object; one record a line, in braces", number)
+            problems.add(path, "not a JSON object; write one record a line, in braces", number)
     return found
-
-
-def _once(pairs: list[tuple[str, object]]) -> dict:
-    record, names = dict(pairs), [name for name, _ in pairs]
-    if len(record) < len(pairs):
-        raise ValueError(f"the field {max(names, key=names.count)!r} stands in it twice")
-    return record
 
 
 def _as_text(value: object) -> object:
@@ -198,22 +174,11 @@ def read_records(path: Path, model: type[BaseModel], problems: Problems) -> Reco
         try:
             record = model.model_validate(given)
         except ValidationError as error:
-            for message in _messages(error):
-                problems.add(path, message, number)
+            for one in error.errors(include_url=False, include_context=False):
+                field, *inside = one["loc"]
+                name = " of ".join([*map(str, inside[1:]), f"evidence {inside[0] + 1}"]) if inside else field
+                value = "missing" if one["type"] == "missing" else repr(one["input"])
+                value = value if len(value) <= MOST_LETTERS else value[: MOST_LETTERS - 1] + "…"
+                problems.add(path, f"{name} is {value}; {MENDS[(inside[1:] or [field])[0]]}", number)
         found.append((number, str(given.get("doc_name") or ""), record))
     return found
-
-
-def _messages(error: ValidationError) -> list[str]:
-    """A sentence for each field that is wrong, and one for those that are missing."""
-    errors = error.errors(include_url=False, include_context=False)
-    lacks = [one["loc"][0] for one in errors if one["type"] == "missing" and len(one["loc"]) == 1]
-    messages = [f"the line has no {', '.join(lacks)}; fill in what is missing"] if lacks else []
-    for one in errors:
-        field, *inside = one["loc"]
-        if field not in lacks:
-            name = " of ".join([*map(str, inside[1:]), f"evidence {inside[0] + 1}"]) if inside else field
-            value = "missing" if one["type"] == "missing" else repr(one["input"])
-            value = value if len(value) <= MOST_LETTERS else value[: MOST_LETTERS - 1] + "…"
-            messages.append(f"{name} is {value}; {MENDS[(inside[1:] or [field])[0]]}")
-    return messages

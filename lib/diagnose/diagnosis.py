@@ -117,28 +117,35 @@ def diagnosis_of(
         raise StudyError(f"a run is named {wrong[0]!r}, which {why}: use other letters, digits, '_', '-' and '.'")
     if not runs:
         raise StudyError("no run is given: give one by its name at least")
-    parts, missed, of_run, texts = [], {}, {}, texts_of_pages(study) if study.has_text else {}
+    draws, texts = Resampling.of(study), texts_of_pages(study) if study.has_text else {}
+    parts, failures, of_run = [], [], {}
     for name, given in runs.items():
         read = read_run(given, study.questions, study.filings, pages_from, max(study.profile.metrics.ks))
         of_run[name] = [*read.said, *said]
         parts.append(evaluate_given(study, read.run, name, _texts(study, read, of_run[name].append)))
         keep(study.home, name, read.run, parts[-1])
-        missed[name] = pages_missed(read.run, study.questions, study.filings, k, texts)
+        missed = pages_missed(read.run, study.questions, study.filings, k, texts)
+        examples = missed.groupby("kind")["question_id"].agg(lambda ids: list(dict.fromkeys(ids)))
+        kinds = typology({"n": missed}).assign(method=name)
+        kinds["examples"] = [examples.get(kind, []) for kind in kinds["kind"]]
+        failures.append(kinds[["method", "kind", "step", "says", "n", "examples"]])
     own = pd.concat(parts, ignore_index=True)
     metrics = Metrics(pd.concat([part for part in (own, known_rows(study)) if len(part)]))
     rows = [name for name in METHODS if (name, "page_recall", k) in metrics]
     best = [best_baseline(metrics, k)] if {*rows} & {*baselines()} else []
     beside = tuple(dict.fromkeys([*best, *(name for name in BESIDE if name in rows)]))
-    names = [*runs, *beside]
+    names, asked = [*runs, *beside], study.questions.set_index("question_id")
+    seen = [Seen(name, name) for name in names]
+    groups = [by_group(study, metrics, asked[by], seen, k).assign(by=by) for by in GROUPS]
     return Diagnosis(
         study=study, k=k, runs=tuple(runs), beside=beside, said=of_run,
-        metrics=summarise(own, Resampling.of(study)),
-        decomposition=_decomposition(study, metrics, names, k),
-        failures=pd.concat([_kinds(name, part) for name, part in missed.items()], ignore_index=True),
-        by_type=_by_type(study, metrics, names, k),
-        paired=pd.concat([_paired(study, metrics, name, names, rows, k) for name in runs], ignore_index=True),
+        metrics=summarise(own, draws),
+        decomposition=pd.DataFrame([_decomposed(draws, metrics, name, k) for name in names]),
+        failures=pd.concat(failures, ignore_index=True),
+        by_type=pd.concat(groups, ignore_index=True).rename(columns={"entry": "method"}),
+        paired=pd.concat([_paired(draws, metrics, name, names, rows, k) for name in runs], ignore_index=True),
         alone=pd.concat([_alone(metrics, name, beside, rows, k) for name in runs], ignore_index=True),
-        actions=pd.concat([_actions(study, metrics, name, k) for name in runs], ignore_index=True),
+        actions=pd.concat([_actions(draws, metrics, name, k) for name in runs], ignore_index=True),
     )  # fmt: skip
 
 
@@ -172,39 +179,22 @@ def known_rows(study: Study) -> pd.DataFrame:
     return in_order(rows[is_whole], study.questions)[METRIC_COLUMNS]
 
 
-def _decomposition(study: Study, metrics: Metrics, names: list[str], k: int) -> pd.DataFrame:
-    rows, draws = [], Resampling.of(study)
-    for name in names:
-        docs, pages = (metrics[name, metric, k] for metric in ("doc_recall", "page_recall"))
-        parts = {"found": pages, "page": docs - pages, "document": 1 - docs}
-        cells = [columns_of(part, draws.interval(values)) for part, values in parts.items()]
-        rows.append({"method": name} | cells[0] | cells[1] | cells[2])
-    return pd.DataFrame(rows)
+def _decomposed(draws: Resampling, metrics: Metrics, name: str, k: int) -> dict[str, object]:
+    docs, pages = (metrics[name, metric, k] for metric in ("doc_recall", "page_recall"))
+    parts = {"found": pages, "page": docs - pages, "document": 1 - docs}
+    cells = [columns_of(part, draws.interval(values)) for part, values in parts.items()]
+    return {"method": name} | cells[0] | cells[1] | cells[2]
 
 
-def _kinds(name: str, missed: pd.DataFrame) -> pd.DataFrame:
-    found = typology({"n": missed}).assign(method=name)
-    examples = missed.groupby("kind")["question_id"].agg(lambda ids: list(dict.fromkeys(ids)))
-    found["examples"] = [examples.get(kind, []) for kind in found["kind"]]
-    return found[["method", "kind", "step", "says", "n", "examples"]]
-
-
-def _by_type(study: Study, metrics: Metrics, names: list[str], k: int) -> pd.DataFrame:
-    asked, seen = study.questions.set_index("question_id"), [Seen(name, name) for name in names]
-    parts = [by_group(study, metrics, asked[by], seen, k).assign(by=by) for by in GROUPS]
-    return pd.concat(parts, ignore_index=True).rename(columns={"entry": "method"})
-
-
-def _paired(study: Study, metrics: Metrics, name: str, names: list[str], rows: list[str], k: int) -> pd.DataFrame:
-    own, draws, parts = metrics[name, "page_recall", k], Resampling.of(study), []
-    first = [other for other in names if other != name]
+def _paired(draws: Resampling, metrics: Metrics, name: str, names: list[str], rows: list[str], k: int) -> pd.DataFrame:
+    own, first = metrics[name, "page_recall", k], [other for other in names if other != name]
+    parts = [pd.DataFrame(columns=["run", "method", *PAIRED, "family"])]
     for family, others in (("beside", first), ("others", [row for row in rows if row not in first])):
         base = {other: metrics[other, "page_recall", k].reindex(own.index) for other in others}
         if base:
             compared = draws.compare(base, dict.fromkeys(base, own))[PAIRED].reset_index()
-            parts.append(compared.assign(run=name, family=family))
-    columns = ["run", "method", *PAIRED, "family"]
-    return pd.concat(parts, ignore_index=True)[columns] if parts else pd.DataFrame(columns=columns)
+            parts.append(compared.assign(run=name, family=family)[[*parts[0]]])
+    return pd.concat(parts[1:] or parts, ignore_index=True)
 
 
 def _alone(metrics: Metrics, name: str, beside: tuple[str, ...], rows: list[str], k: int) -> pd.DataFrame:
@@ -220,9 +210,9 @@ def _alone(metrics: Metrics, name: str, beside: tuple[str, ...], rows: list[str]
     return table.sort_values(["outcome", "n_rows"], kind="stable", ignore_index=True)
 
 
-def _actions(study: Study, metrics: Metrics, name: str, k: int) -> pd.DataFrame:
+def _actions(draws: Resampling, metrics: Metrics, name: str, k: int) -> pd.DataFrame:
     """The steps of the study's pipeline beside the run."""
-    rows, draws = [], Resampling.of(study)
+    rows = []
     docs, pages = (metrics[name, metric, k] for metric in ("doc_recall", "page_recall"))
     for step in CLIMB:
         step = step._replace(k=k) if step.k == K_OF_STEPS else step

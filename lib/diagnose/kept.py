@@ -28,23 +28,15 @@ class Outside(NamedTuple):
 
 
 def keep(folder: Path, name: str, run: pd.DataFrame, metrics: pd.DataFrame) -> None:
-    """Keep a run (RUN_COLUMNS) with its metrics (METRIC_COLUMNS), in place of an earlier one of its name.
-
-    Args:
-        folder: ``study.home``; the files are ``outside/<name>/run.trec`` and ``metrics.parquet`` in it.
-    """
+    """Keep a run (RUN_COLUMNS) with its metrics (METRIC_COLUMNS), in place of an earlier one of its name, in
+    ``outside/<name>`` of a folder, which is ``study.home``."""
     write_atomically(folder / OUTSIDE / name / RUN_FILE, trec_lines(run, name))
     write_atomically(folder / OUTSIDE / name / METRICS_FILE, table_bytes(metrics[METRIC_COLUMNS]))
 
 
 def kept_runs(study: Study) -> list[Outside]:
-    """The runs that were diagnosed over a study's questions under its profile, by name; none where none was.
-
-    One that was diagnosed over other questions than the set has now is left out, which is said.
-
-    Raises:
-        StudyError: a file of one is damaged.
-    """
+    """The runs that were diagnosed over a study's questions under its profile, by name; one that was over other
+    questions than the set has now is left out, which is said. A StudyError where a file is damaged."""
     found, asked = [], {*study.questions["question_id"]}
     for path in sorted((study.home / OUTSIDE).glob(f"*/{METRICS_FILE}")):
         name, metrics = path.parent.name, read_metrics(path)

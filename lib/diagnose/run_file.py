@@ -26,8 +26,7 @@ LISTS, DOCUMENTS = ("pages", "passages", "results"), ("doc", "document", "doc_na
 FORM = "'question_id Q0 docno rank score tag', or JSON with question_id and pages or passages"
 COLUMNS = ["question_id", "doc", "score", "page", "text"]  # of what is read; doc may be a docno
 LONGEST = 60  # value in a sentence, in characters
-TREC, JSON_LINES, FRAME = "TREC", "JSON lines", "frame"
-KEPT_RANK = "they keep their ranks"
+TREC, JSON_LINES = "TREC", "JSON lines"
 
 
 class Given(NamedTuple):
@@ -56,23 +55,14 @@ def read_run(
     """
     if pages_from not in (0, 1):
         raise StudyError(f"pages_from is {pages_from!r}: say 0 or 1, the number of a filing's first page")
-    if isinstance(given, pd.DataFrame):
-        source = name = FRAME
-        table, wrong, form = _of_frame(given)
-    else:
-        source, name = given, Path(given).name
-        table, wrong, form = _of_file(Path(given))
-    said = []
+    is_frame = isinstance(given, pd.DataFrame)
+    table, wrong, form = _of_frame(given) if is_frame else _of_file(Path(given))
+    source, name, said = ("frame", "frame", []) if is_frame else (given, Path(given).name, [])
     if wrong:
         said.append(f"Entries that are no rows of a run: {len(wrong):,}, the first in line {wrong[0]}; left out.")
-    table = _asked(table, questions, source, said)
-    table = _placed(table, filings, pages_from, source, said)
-    is_scored = form != JSON_LINES and table["score"].notna().all()
-    table, is_falling = _ordered(table, is_scored, said)
-    if not is_falling:
-        table["score"] = -table["rank"].astype(float)  # so that every program sees this order
-    n_again = int(table[PAGE].duplicated().sum())
-    if n_again:
+    table = _placed(_asked(table, questions, source, said), filings, pages_from, source, said)
+    table = _ordered(table, form != JSON_LINES and table["score"].notna().all(), said)
+    if n_again := int(table[PAGE].duplicated().sum()):
         said.append(f"Rows of a page that stands above already: {n_again:,}; a page counts once, where it is first.")
     texts = _named(table, depth)
     n_rows = table["question_id"].value_counts()
@@ -86,9 +76,8 @@ def read_run(
 def read_docnos(path: Path) -> pd.DataFrame:
     """The pages of a TREC file with the study's docnos, in its order: question_id, rank, doc_name, page, score."""
     table, *_ = _of_file(path)
-    parts = [_split(docno) for docno in table["doc"]]
-    table["doc_name"] = [doc for doc, _, _ in parts]
-    table["page"] = [int(number) for _, number, _ in parts]
+    table["doc_name"], numbers, _ = zip(*map(_split, table["doc"]), strict=True)
+    table["page"] = [*map(int, numbers)]
     table["rank"] = table.groupby("question_id", sort=False).cumcount() + 1
     return table[["question_id", "rank", "doc_name", "page", "score"]]
 
@@ -132,7 +121,7 @@ def _of_trec(line: str) -> list[tuple | None]:
 
 
 def _of_json(line: str) -> list[tuple | None]:
-    """The rows of a line; None for the line, or for each of its items, that is none."""
+    """The rows of a line, of docnos or of passages; None for the line, or for each of its items, that is none."""
     try:
         record = json.loads(line)
     except (ValueError, RecursionError):
@@ -141,16 +130,14 @@ def _of_json(line: str) -> list[tuple | None]:
     question_id, listed = record.get("question_id"), next((record[name] for name in LISTS if name in record), None)
     if not isinstance(question_id, str | int) or not isinstance(listed, list):
         return [None]
-    return [_of_item(str(question_id), item) for item in listed]
-
-
-def _of_item(question_id: str, item: object) -> tuple | None:
-    """The row of a docno or of a passage; None for what is neither."""
-    item = {"doc": item} if isinstance(item, str) else item if isinstance(item, dict) else {}
-    doc, score = next((item[name] for name in DOCUMENTS if name in item), None), item.get("score")
-    is_number = isinstance(score, int | float) and abs(score) < 1e300
-    row = question_id, doc, float(score) if is_number else math.nan, item.get("page"), item.get("text")
-    return row if isinstance(doc, str) else None
+    rows = []
+    for one in listed:
+        item = one if isinstance(one, dict) else {"doc": one}
+        doc, score = next((item[name] for name in DOCUMENTS if name in item), None), item.get("score")
+        is_number = isinstance(score, int | float) and abs(score) < 1e300
+        row = str(question_id), doc, float(score) if is_number else math.nan, item.get("page"), item.get("text")
+        rows.append(row if isinstance(doc, str) else None)
+    return rows
 
 
 def _of_frame(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[int], str]:
@@ -167,7 +154,7 @@ def _of_frame(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[int], str]:
     if not is_row.any():
         raise StudyError("the frame is no run: no row has a question_id, a doc and a score; fill these columns")
     wrong = (np.flatnonzero(~is_row) + 1).tolist()
-    return table[is_row].astype({"question_id": str, "doc": str}), wrong, FRAME
+    return table[is_row].astype({"question_id": str, "doc": str}), wrong, "frame"
 
 
 def _asked(table: pd.DataFrame, questions: pd.DataFrame, source: object, said: list[str]) -> pd.DataFrame:
@@ -194,7 +181,11 @@ def _placed(
     n_pages = filings.set_index("doc_name")["n_pages"]
     codes, docnos = pd.factorize(table["doc"])  # of which a deep run repeats most
     parts = pd.DataFrame([_split(docno) for docno in docnos], columns=["doc", "number", "rest"])
-    resolved = {doc: _resolved(doc, n_pages.index) for doc in parts["doc"].unique()}
+    resolved = {}
+    for doc in parts["doc"].unique():  # which may have a folder before it and .pdf behind
+        bare = re.split(r"[\\/]", doc.strip())[-1]
+        names = doc, bare, re.sub(r"(?i)\.pdf$", "", bare)
+        resolved[doc] = next((name for name in names if name in n_pages.index), doc)
     parts["doc_name"] = parts["doc"].map(resolved)
     if not parts["doc_name"].isin(n_pages.index).any():
         mend = f"its first is {_shown(parts['doc'][0])}, a filing is named {_shown(n_pages.index[0])}"
@@ -220,7 +211,7 @@ def _placed(
         if is_odd.any():
             row = table.iloc[is_odd.argmax()]
             example = _shown(row["doc"] if row.get("page") is None else f"{row['doc']}, page {row['page']}")
-            said.append(f"Rows that name {what}: {is_odd.sum():,}, such as {example}; {KEPT_RANK}.")
+            said.append(f"Rows that name {what}: {is_odd.sum():,}, such as {example}; they keep their ranks.")
     if pages_from == 0 and (page == last).any() and not (page == 0).any():
         said.append("No page is 0, and one is just behind a filing's last: where pages count from 1, say pages_from=1.")
     return found
@@ -233,14 +224,8 @@ def _split(docno: str) -> tuple[str, str, str]:
     return doc, number, mark + rest
 
 
-def _resolved(doc: str, known: pd.Index) -> str:
-    """A document's name among the known ones, also where it has a folder before it or .pdf behind."""
-    bare = re.split(r"[\\/]", doc.strip())[-1]
-    return next((name for name in (doc, bare, re.sub(r"(?i)\.pdf$", "", bare)) if name in known), doc)
-
-
-def _ordered(table: pd.DataFrame, is_scored: bool, said: list[str]) -> tuple[pd.DataFrame, bool]:
-    """The rows with their rank, by question and, where ``is_scored``, falling score; and whether all scores fall."""
+def _ordered(table: pd.DataFrame, is_scored: bool, said: list[str]) -> pd.DataFrame:
+    """The rows with their rank, by question and, where ``is_scored``, falling score; else with scores that fall."""
     place = pd.factorize(table["question_id"])[0]
     table = table.assign(place=place).sort_values("place", kind="stable")
     rises = table["place"][table.groupby("place")["score"].diff() > 0]
@@ -250,13 +235,13 @@ def _ordered(table: pd.DataFrame, is_scored: bool, said: list[str]) -> tuple[pd.
     if is_scored:
         table = table.sort_values(["place", "score"], ascending=[True, False])
     of_question = table.groupby("place")
-    n_equal = int((of_question["score"].diff() == 0).sum())
-    if n_equal:
+    if n_equal := int((of_question["score"].diff() == 0).sum()):
         then = "they stay in the given order, where trec_eval orders by docno"
         said.append(f"Rows with the score of the row above: {n_equal:,}; {then}.")
-    is_falling = bool(table["score"].notna().all()) and (is_scored or rises.empty)
     table["rank"] = of_question.cumcount() + 1
-    return table.drop(columns="place").reset_index(drop=True), is_falling
+    if table["score"].isna().any() or not (is_scored or rises.empty):
+        table["score"] = -table["rank"].astype(float)  # so that every program sees this order
+    return table.drop(columns="place").reset_index(drop=True)
 
 
 def _named(table: pd.DataFrame, depth: int) -> dict[str, str]:

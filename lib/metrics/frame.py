@@ -63,18 +63,12 @@ class Metrics:
         return pd.Index(self.frame["question_id"].to_numpy(), name="question_id")  # never categorical
 
     @cached_property
-    def _depths(self) -> list[int]:
-        return sorted(map(int, self.frame["k"].dropna().unique()))
-
-    @cached_property
     def runs(self) -> tuple[tuple[str, Condition], ...]:
         """The runs that were measured, method and condition, in the order of the methods."""
         return tuple(dict.fromkeys(place[:2] for place in self._rows))
 
     def __getitem__(self, key: tuple[Run, str, int | None]) -> pd.Series:
         rows = self._rows.get(_place(*key), np.array([], int))
-        if not len(rows):
-            self._check_depth(key[2])
         return pd.Series(self.frame["value"].to_numpy()[rows], self._ids[rows], name="value")
 
     def __contains__(self, key: Run | tuple[Run, str, int | None]) -> bool:
@@ -85,14 +79,8 @@ class Metrics:
         return Metrics(pd.concat([self.frame, other.frame], ignore_index=True))
 
     def at_depth(self, k: int, wanted: Sequence[str] = HEADLINE) -> pd.DataFrame:
-        """The rows of some metrics at one depth; a StudyError where nothing was measured at it."""
-        self._check_depth(k)
+        """The rows of some metrics at one depth."""
         return self.frame[self.frame["metric"].isin(wanted) & (self.frame["k"] == k)]
-
-    def _check_depth(self, k: int | None) -> None:
-        if k is not None and k not in self._depths:
-            what = f"choose one of {', '.join(map(str, self._depths))}, or add {k} to metrics.ks in the profile"
-            raise StudyError(f"nothing was measured at k = {k}: {what}")
 
 
 def _pair(run: Run) -> tuple[str, Condition]:

@@ -100,10 +100,8 @@ def is_same(found: Quantity, gold: Figure, tolerance: tuple[float, float] = READ
 
 
 def answer_right(prediction: str, answer: str, question: str | None = None, by: Reading = READING) -> bool:
-    """Whether an answer concludes with the reference's figure, see :func:`figure`; one that declines is wrong."""
-    if (gold := figure(answer, question)) is None:
-        raise ValueError(f"{answer!r} is no bare number")
-    sentences = concluded(prediction, question)
+    """Whether an answer concludes with the reference's :func:`figure`, which it must be; one that declines is wrong."""
+    gold, sentences = figure(answer, question), concluded(prediction, question)
     if not sentences or refusal_rule(prediction):
         return False
     return any(is_same(found, gold, by.tolerance) for found in PLACES[by.place](sentences))

@@ -19,7 +19,7 @@ from lib.files import ROOT, end_with_parent
 from lib.models.prompts import Generation, GenerationError, Generator, OnDone, Request
 from lib.words import StudyError
 
-MAX_DEATHS = 3  # processes that may die in a row, without an answer between them, before the run gives up
+MAX_DEATHS = 3  # processes that may die in a row, without an answer between them, before all is given up
 SERVER = (sys.executable, "-m", "lib.models.generator")  # takes the file descriptor of a pipe, and settings as JSON
 
 
@@ -55,23 +55,22 @@ class LlamaCppGenerator:
     def generate(self, requests: Sequence[Request], on_done: OnDone) -> None:
         """Answer requests in their order; see :class:`lib.models.prompts.Generator`."""
         slots = [Slot(self) for _ in range(max(min(self.n_slots, len(requests)), 1))]
-        idle, deaths, why_not = [*slots], 0, ""
+        idle, deaths = [*slots], 0
 
         def outcome(numbered: tuple[int, Request]) -> tuple[int, Generation | GenerationError]:
             slot = idle.pop()  # there are as many as threads
-            found = GenerationError(why_not) if why_not else slot.outcome(numbered[1])
+            found = slot.outcome(numbered[1])
             idle.append(slot)
             return numbered[0], found
 
         with ThreadPool(len(slots)) as threads:
             try:
                 for number, found in threads.imap_unordered(outcome, enumerate(requests)):
+                    on_done(number, found)
                     deaths = deaths + 1 if isinstance(found, _DeadError) else 0
                     if deaths == MAX_DEATHS:
-                        why_not = f"not tried after {MAX_DEATHS} deaths in a row; the last: {found}"
-                    on_done(number, found)
+                        raise found
             finally:
-                why_not = why_not or "the generator was closed"
                 for slot in slots:
                     slot.end(is_closed=True)
 
@@ -84,6 +83,8 @@ class Slot:
 
     def outcome(self, request: Request) -> Generation | GenerationError:
         """The answer, or why there is none."""
+        if self.is_closed:
+            return _DeadError("the generator was closed")
         started, limit, sampling = time.perf_counter(), self.generator.timeout_s, request.sampling
         process = self.process or self._start()
         try:

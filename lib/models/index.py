@@ -50,12 +50,9 @@ def encode_texts(
 ) -> np.ndarray:
     """Unit vectors of texts, kept text by text: float32, shape (n_texts, dimension).
 
-    Args:
-        stage: name of the computation in the log of times.
-        is_pinned: whether the vectors belong to this list alone: they depend a little on what shares their batch, so a
-            list of which each text is read once, such as queries or children, is not mixed with others.
-        window: tokens that are read of a text; by default the profile's.
-        model: gives a directory where a vector is missing, and what identifies it; by default the profile's encoder.
+    Vectors depend a little on what shares their batch: pinned ones belong to this list alone, of which each text is
+    read once, such as queries or children. ``model`` gives a directory where a vector is missing, and what identifies
+    it; it and ``window``, the tokens that are read of a text, are by default the profile's.
     """
     settings, listed = study.profile.embedder, digest_of(list(texts))
     weights, digest = model or (partial(fetch, settings.weights), weights_hash(settings.weights))

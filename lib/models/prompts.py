@@ -6,8 +6,6 @@ from typing import NamedTuple, Protocol
 
 from lib.words import StudyError
 
-MAX_SEED = 2**32 - 2  # llama.cpp takes 2**32 - 1 for "any seed"
-
 
 class GenerationError(StudyError):
     """One prompt was not answered; the message says why."""
@@ -33,10 +31,6 @@ class Sampling:
     max_tokens: int  # new tokens at most
     temperature: float = 0.0  # 0 takes the likeliest token always
     seed: int = 0
-
-    def __post_init__(self):
-        if not 0 <= self.seed <= MAX_SEED:
-            raise StudyError(f"sampling: seed cannot be {self.seed}; give one from 0 to {MAX_SEED}")
 
     @property
     def params(self) -> dict:
@@ -69,7 +63,10 @@ class Generator(Protocol):
     """Anything that answers prompts."""
 
     def generate(self, requests: Sequence[Request], on_done: OnDone) -> None:
-        """Answer requests in any order; ``on_done(i, outcome)`` is called once for each, in the caller's thread."""
+        """Answer requests in any order; ``on_done(i, outcome)`` is called once for each, in the caller's thread.
+
+        A GenerationError where no more can be answered.
+        """
 
 
 def fault(made: Generation, sampling: Sampling) -> str | None:

@@ -115,23 +115,16 @@ def fetch(name: str, say=print) -> Path:
         return fetch_snapshot(record, say)
     cached = Path(os.environ.get("RETRIEVAL_GAP_CACHE") or Path.home() / ".cache" / "retrieval-gap")
     target, hashes = cached / name, hashes_of(record["files"])
-    if not _altered(target, hashes):
-        return target
-    with exclusively(target, say), tempfile.TemporaryDirectory(dir=cached, prefix=".fetching-") as folder:
-        if not (wanted := _altered(target, hashes)):
-            return target  # another process was faster
-        if damaged := ", ".join(str(target / file) for file in wanted if (target / file).exists()):
-            say(f"weights: damaged (not as {LOCK.name} says), to be fetched again: {damaged}")
-        try:
-            _unpack(name, {file: record["files"][file] for file in wanted}, Path(folder), say)
-        except StudyError as error:
-            if not damaged:
-                raise
-            mend = "Connect to it and run again, or copy the file from another machine"
-            raise StudyError(f"{damaged}: damaged, and no sound copy came: {error} {mend}") from None
-        for file in wanted:
-            (target / file).parent.mkdir(parents=True, exist_ok=True)
-            (Path(folder) / file).replace(target / file)
+    if _altered(target, hashes):
+        with exclusively(target, say), tempfile.TemporaryDirectory(dir=cached, prefix=".fetching-") as folder:
+            wanted = _altered(target, hashes)  # another process may have been faster
+            if damaged := ", ".join(str(target / file) for file in wanted if (target / file).exists()):
+                say(f"weights: damaged (not as {LOCK.name} says), to be fetched again: {damaged}")
+            if wanted:
+                _unpack(name, {file: record["files"][file] for file in wanted}, Path(folder), say)
+            for file in wanted:
+                (target / file).parent.mkdir(parents=True, exist_ok=True)
+                (Path(folder) / file).replace(target / file)
     return target
 
 

@@ -89,11 +89,9 @@ class GenerationLog:
     ) -> Filled:
         """Look items up, and have what is not there written; what then is missing is tried again next time.
 
-        ``kind`` (such as ``hyde`` or ``answer``) is kept in the records; ids must differ; ``make_generator`` is called
-        if a text is missing. How many texts were cut is told unless a beginning is enough (``may_be_cut``).
+        ``kind`` (such as ``hyde`` or ``answer``) is kept in the records; ``make_generator`` is called if a text is
+        missing. How many texts were cut is told unless a beginning is enough (``may_be_cut``).
         """
-        if n_twice := len(items) - len({item.id for item in items}):
-            raise ValueError(f"{kind}: {n_twice} items have the id of another")
         known = before = self._known(items)
         missing = {}
         if lacking := [item for item in items if item.id not in known]:

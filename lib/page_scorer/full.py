@@ -100,13 +100,10 @@ def trained(
     section: str = SECTION,
     **changes,
 ) -> Entry:
-    """A model trained on pairs by the recipe of a section of the profile, which SentenceTransformer loads; beside it
-    lie ``curves.json`` (the curve) and ``fold.json`` (the record).
+    """A model trained on pairs (question, text) by the recipe of a section of the profile, which SentenceTransformer
+    loads; beside it lie ``curves.json`` (the curve) and ``fold.json`` (the record).
 
-    Args:
-        pairs: question and text of each.
-        params: what the model depends on besides pairs, base encoder and recipe.
-        title, changes: see :func:`lib.page_scorer.trainer.train`.
+    ``params`` are what else the model depends on; ``title, changes`` see :func:`lib.page_scorer.trainer.train`.
     """
     base = trainable(study.profile.embedder.weights)
     params = params | recipe_params(study, section) | {"weights": weights_hash(base)}

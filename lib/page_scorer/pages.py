@@ -92,10 +92,8 @@ def scores_in_folds(
 ) -> Entry:
     """An entry with the scores of each question's KEPT best pages, of all pages of its own filing, and of the records.
 
-    Args:
-        parts: the folds whose test questions are scored; with ``public`` those are all, and their records an output.
-        score_fold: gives the scores of a fold's test questions (n_test, n_pages), and a record.
-        params: what the scores depend on besides the encoder, pages, questions and folds.
+    ``score_fold`` gives the scores of a fold's test questions (n_test, n_pages), and a record, an output if ``public``;
+    ``params`` are what scores depend on besides the encoder, pages, questions and folds.
     """
 
     def compute(target: Path) -> None:

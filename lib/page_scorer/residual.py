@@ -13,7 +13,6 @@ from lib.folds import assign_folds
 from lib.profile import Settings
 
 SCALE = 20.0
-SIDES = ("question", "both")  # what is mapped
 
 
 class ResidualMap(torch.nn.Module):
@@ -31,12 +30,10 @@ class ResidualMap(torch.nn.Module):
 
 
 class LightScorer(torch.nn.Module):
-    """Cosines between mapped questions and pages; ``sides`` is one of SIDES."""
+    """Cosines between mapped questions and pages; ``sides`` says what is mapped: ``question`` or ``both``."""
 
     def __init__(self, dimension: int, rank: int, sides: str, seed: int):
         super().__init__()
-        if sides not in SIDES:
-            raise ValueError(f"sides {sides!r}: choose one of {', '.join(SIDES)}")
         self.question = ResidualMap(dimension, rank, seed)
         self.page = ResidualMap(dimension, rank, seed + 1) if sides == "both" else torch.nn.Identity()
 
@@ -64,7 +61,7 @@ def gold_loss(scores: torch.Tensor, gold: torch.Tensor, n_copies: int = 0) -> to
 class Plan(NamedTuple):
     """How a map is trained."""
 
-    sides: str  # one of SIDES
+    sides: str
     learning_rate: float  # Adam's
     steps: int  # each on all questions
 

@@ -47,11 +47,9 @@ def search(
 ) -> np.ndarray:
     """Both stages: a score of each chunk on the best pages, shape (n_questions, n_chunks), else ``-inf``.
 
-    Args:
-        page_scores, candidates: see :func:`rank_pages`.
-        n_pages: pages kept, 1 to KEPT; by default the profile's ``page_scorer.pages``.
-        order: ``base``: the chunk's own score; ``page``: minus the rank of its page, then the chunk's score; ``sum``:
-            page and chunk score, each standardised over the question's chunks on kept pages.
+    ``n_pages`` are kept, 1 to KEPT, by default the profile's ``page_scorer.pages``. The ``order`` is by the chunk's own
+    score (``base``), minus the rank of its page, then the chunk's score (``page``), or both scores, each standardised
+    over the question's chunks on kept pages (``sum``).
     """
     n_pages = study.profile.page_scorer.pages if n_pages is None else n_pages
     if not 1 <= n_pages <= KEPT:

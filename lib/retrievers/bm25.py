@@ -83,14 +83,11 @@ class BM25:
         return np.asarray(self.weights[rows].sum(axis=0)).ravel() if rows else np.zeros(self.weights.shape[1])
 
 
+@remembered
 def index(study: Search, k1: float | None = None, form: str = "sound") -> BM25:
     """BM25 over the study's chunks, built once a process for each ``k1`` (by default the profile's) and form."""
-    return _built(study, study.profile.bm25.k1 if k1 is None else k1, form)
-
-
-@remembered
-def _built(study: Search, k1: float, form: str) -> BM25:
-    return BM25.of_texts(study.chunks["text"], k1, study.profile.bm25.b, form)
+    settings = study.profile.bm25
+    return BM25.of_texts(study.chunks["text"], settings.k1 if k1 is None else k1, settings.b, form)
 
 
 def text_scores(model: BM25, texts: Iterable[str]) -> np.ndarray:

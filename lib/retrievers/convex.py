@@ -27,14 +27,6 @@ CHOSEN_BY = "ndcg"
 METRICS = ("doc_recall", "page_recall", CHOSEN_BY)
 
 
-def first_by(scores: np.ndarray, candidates: np.ndarray, n: int) -> np.ndarray:
-    """Which candidates are the first ``n`` of their question by score, boolean; of ties the first chunks."""
-    order = np.argsort(-np.where(candidates, scores, -np.inf), axis=1, kind="stable")[:, :n]
-    is_first = np.zeros(candidates.shape, bool)
-    np.put_along_axis(is_first, order, True, axis=1)
-    return is_first & candidates
-
-
 @remembered
 def unscaled(study: Search) -> tuple[np.ndarray, np.ndarray]:
     """The scores of ``dense`` and of ``bm25``, which are the same for all candidates."""
@@ -48,7 +40,10 @@ def scaled(
     cosines, sparse = unscaled(study)
     if normalisation == "min_max":
         return min_max(cosines, candidates), min_max(sparse, candidates), candidates
-    first = first_by(cosines, candidates, N_DENSE)
+    order = np.argsort(-np.where(candidates, cosines, -np.inf), axis=1, kind="stable")
+    first = np.zeros(candidates.shape, bool)
+    np.put_along_axis(first, order[:, :N_DENSE], True, axis=1)  # of ties the first chunks
+    first &= candidates
     return softmax(cosines, first), softmax(sparse, candidates), first
 
 

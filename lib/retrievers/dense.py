@@ -9,7 +9,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from lib.chunkings.sizes import SIZES, child_vectors, children, sizes_together
-from lib.method import Search, remembered
+from lib.method import Search
 from lib.models.index import SPECIAL_TOKENS, encode_queries, text_vectors, window_vectors
 
 BLOCK = 8192  # vectors that are held in double precision at a time
@@ -60,16 +60,12 @@ def score(study: Search, candidates: np.ndarray) -> np.ndarray:
     return score_texts(study, study.questions["question"])
 
 
-@remembered
-def whole_vectors(study: Search) -> np.ndarray:
-    """One vector of all of each chunk of a fixed size: the encoder's window is widened where a chunk is longer."""
-    window = max(study.profile.embedder.window, SIZES[study.chunking][0] + SPECIAL_TOKENS)
-    return text_vectors(study, f"embeddings/{study.chunking}", study.chunks["text"], window)
-
-
 def score_whole(study: Search, candidates: np.ndarray) -> np.ndarray:
-    """Cosine between the question and one vector of each chunk of a fixed size, shape (n_questions, n_chunks)."""
-    return cosines(question_vectors(study), whole_vectors(study))
+    """Cosine between the question and one vector of all of each chunk of a fixed size, shape (n_questions, n_chunks);
+    the encoder's window is widened where a chunk is longer."""
+    window = max(study.profile.embedder.window, SIZES[study.chunking][0] + SPECIAL_TOKENS)
+    vectors = text_vectors(study, f"embeddings/{study.chunking}", study.chunks["text"], window)
+    return cosines(question_vectors(study), vectors)
 
 
 def score_sizes(study: Search, candidates: np.ndarray) -> np.ndarray:

@@ -74,13 +74,8 @@ def represent(study: Search) -> pd.DataFrame:
     return metadata_of(texts).assign(prefix=first).apply(lambda column: column.where(column != "", texts))
 
 
-@remembered
-def kind_vectors(study: Search, kind: str) -> np.ndarray:
-    """The unit vectors of a column of :func:`represent`, shape (n_chunks, dimension)."""
-    return text_vectors(study, f"embeddings/element_{kind}", represent(study)[kind])
-
-
 def score(study: Search, candidates: np.ndarray, *, kinds: Sequence[str]) -> np.ndarray:
     """Cosine of the question and the nearest of the kinds of a chunk's metadata, shape (n_questions, n_chunks)."""
-    asked = question_vectors(study)
-    return np.maximum.reduce([cosines(asked, kind_vectors(study, kind)) for kind in kinds])
+    texts, asked = represent(study), question_vectors(study)
+    vectors = (text_vectors(study, f"embeddings/element_{kind}", texts[kind]) for kind in kinds)
+    return np.maximum.reduce([cosines(asked, one) for one in vectors])

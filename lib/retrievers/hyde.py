@@ -17,12 +17,6 @@ def written_passages(study: Search, kind: str = "hyde") -> list[list[str]]:
     return [texts or [question] for question, texts in with_texts(study, kind)]
 
 
-def mean_embedding(vectors: np.ndarray) -> np.ndarray:
-    """The mean of unit vectors, made a unit vector again: shape (n, d) to (d,)."""
-    mean = np.asarray(vectors, np.float64).mean(axis=0)
-    return (mean / np.linalg.norm(mean)).astype(np.float32)
-
-
 def score(study: Search, candidates: np.ndarray, *, kind: str = "hyde") -> np.ndarray:
     """HyDE: ``dense`` with the first passage, embedded as a document, for the question; (n_questions, n_chunks)."""
     first = [texts[0] for texts in written_passages(study, kind)]
@@ -33,5 +27,6 @@ def score_multi(study: Search, candidates: np.ndarray) -> np.ndarray:
     """Multi-HyDE: ``dense`` with the mean of all passages, shape (n_questions, n_chunks)."""
     written = written_passages(study)
     vectors = encode_texts(study, "embeddings/passages", [text for texts in written for text in texts], is_pinned=True)
-    parts = np.split(vectors, np.cumsum([len(texts) for texts in written])[:-1])
-    return score_vectors(study, np.stack([mean_embedding(part) for part in parts]))
+    parts = np.split(vectors.astype(np.float64), np.cumsum([len(texts) for texts in written])[:-1])
+    means = [part.mean(axis=0) for part in parts]
+    return score_vectors(study, np.stack([mean / np.linalg.norm(mean) for mean in means]).astype(np.float32))

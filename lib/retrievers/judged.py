@@ -8,7 +8,7 @@ chunk is read from its beginning (the papers' models read it whole).
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from functools import partial
 
 import numpy as np
@@ -58,22 +58,21 @@ def judged_pairs(study: Search) -> pd.DataFrame:
     return judgements(study, first_ranks(study.run(FIRST_STAGE), study.profile.sibling_texts.judge.top))
 
 
-def ranks_in(text: str | None, n: int) -> list[int]:
-    """The ranks up to ``n`` whose numbers, from 0, a text contains, in ascending order; all where it contains none."""
-    every = range(1, n + 1)
-    return sorted({int(number) + 1 for number in re.findall(r"\d+", text or "")} & {*every}) or [*every]
-
-
 def choices(study: Search, run: pd.DataFrame) -> dict[str, list[int]]:
-    """Question id to the ranks that the model selects among the first ``sibling_texts.selection.top`` of a run."""
+    """Question id to the ranks that the model selects among the first ``sibling_texts.selection.top`` of a run: those
+    whose numbers, from 0, its text contains, or all."""
     settings, given, fields = study.profile.sibling_texts.selection, asked(study), {}
     top = first_ranks(run, settings.top)
     top = top.assign(text=beginnings(study, top["chunk_id"], settings.passage_tokens))
     for question_id, texts in top.groupby("question_id", sort=False)["text"]:
         documents = "\n\n".join(f"Document {number}: {text}" for number, text in enumerate(texts))
         fields[question_id] = given[question_id] | {"documents": documents, "last": len(texts) - 1}
-    texts = write(study, "selection", fields).texts
-    return {name: ranks_in(texts.get(name), read["last"] + 1) for name, read in fields.items()}
+    texts, found = write(study, "selection", fields).texts, {}
+    for question_id, read in fields.items():
+        every = range(1, read["last"] + 2)
+        named = {int(number) + 1 for number in re.findall(r"\d+", texts.get(question_id, ""))}
+        found[question_id] = sorted(named & {*every}) or [*every]
+    return found
 
 
 def chosen(study: Search) -> dict[str, list[int]]:
@@ -81,17 +80,13 @@ def chosen(study: Search) -> dict[str, list[int]]:
     return choices(study, study.run(FIRST_STAGE))
 
 
-def ranks_after(run: pd.DataFrame, chosen: Mapping[str, list[int]]) -> pd.Series:
-    """The rank of each row of a run with the chosen ranks of its question first and the others behind, as they were."""
-    places = zip(run["question_id"], run["rank"], strict=True)
-    is_behind = np.array([rank not in chosen[question_id] for question_id, rank in places], int)
-    return (run["rank"] + len(run) * is_behind).groupby(run["question_id"]).rank()
-
-
 def score_selected(study: Search, candidates: np.ndarray) -> np.ndarray:
-    """Minus the rank after selection, shape (n_questions, n_chunks)."""
+    """Minus the rank with what is selected first and the rest behind, as it was, shape (n_questions, n_chunks)."""
     run = study.rank_method(FIRST_STAGE, candidates, study.profile.run.depth)
-    return runs.to_matrix(run, study.questions, study.chunks, -ranks_after(run, choices(study, run)))
+    selected, places = choices(study, run), zip(run["question_id"], run["rank"], strict=True)
+    is_behind = np.array([rank not in selected[question_id] for question_id, rank in places], int)
+    ranks = (run["rank"] + len(run) * is_behind).groupby(run["question_id"]).rank()
+    return runs.to_matrix(run, study.questions, study.chunks, -ranks)
 
 
 def _counts(study: Search, run: pd.DataFrame) -> pd.DataFrame:

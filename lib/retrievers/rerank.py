@@ -19,15 +19,10 @@ HEAD_TOKENS = 256
 
 
 @remembered
-def cross_encoder(study: Search, window: int) -> OnnxCrossEncoder | TorchCrossEncoder:
-    """The profile's model."""
-    return load_cross_encoder(fetch(study.profile.rerank.weights), window)
-
-
-@remembered
-def tokenizer_of(study: Search) -> Tokenizer:
-    """The tokenizer of the profile's model."""
-    return load_tokenizer(fetch(study.profile.rerank.weights))
+def cross_encoder(study: Search, window: int) -> tuple[OnnxCrossEncoder | TorchCrossEncoder, Tokenizer]:
+    """The profile's model and its tokenizer."""
+    weights = fetch(study.profile.rerank.weights)
+    return load_cross_encoder(weights, window), load_tokenizer(weights)
 
 
 def pool_scores(study: Search, pool: pd.DataFrame, head_tokens: int | None = None) -> np.ndarray:
@@ -43,7 +38,7 @@ def pool_scores(study: Search, pool: pd.DataFrame, head_tokens: int | None = Non
     pairs = list(zip(questions, texts, strict=True))
 
     def compute(pairs: list[tuple[str, str]]) -> np.ndarray:
-        model, tokenizer = cross_encoder(study.over(""), window), tokenizer_of(study.over(""))
+        model, tokenizer = cross_encoder(study.over(""), window)
         passages = [passages_of(*pair, tokenizer, window)[: 1 if is_head else None] for pair in pairs]
         flat = [(pair[0], text) for pair, part in zip(pairs, passages, strict=True) for text in part]
         starts = np.cumsum([0, *map(len, passages[:-1])])

@@ -35,30 +35,24 @@ def bag_of_words(texts) -> np.ndarray:
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
-@pytest.fixture
-def study_of(tokenizer_folder, tmp_path, monkeypatch):
-    """Open a written dataset folder as a study without weights."""
-    monkeypatch.setattr(index, "encode_texts", lambda study, stage, texts, *_, **__: bag_of_words(list(texts)))
-    profile = load_profile("default").replaced({"embedder.weights": str(tokenizer_folder)})
-    profile["name"] = "words"
-    return lambda root: Study(Corpus(read_dataset(root, "words"), profile, {}, tmp_path / "artifacts"), {})
-
-
 def cover(name: str, form: str = "10-K", ended: str = "December 31, 2021") -> str:
     """A filing's first page."""
     return f"FORM {form}\nFor the period ended {ended}\n{name}\n(Exact name of registrant as specified in its charter)"
 
 
 @pytest.fixture
-def study(study_of, folder) -> Study:
+def study(tokenizer_folder, folder, tmp_path, monkeypatch) -> Study:
     """Two annual reports of invented companies, and three questions."""
+    monkeypatch.setattr(index, "encode_texts", lambda study, stage, texts, *_, **__: bag_of_words(list(texts)))
+    profile = load_profile("default").replaced({"embedder.weights": str(tokenizer_folder)})
+    profile["name"] = "words"
     for name in ("GLIMMERFEN MILLS, INC.", "OSKARVALE PLC"):
         folder.pdf(f"{name.split()[0]}_2021_10K", cover(name), BALANCE, INCOME, CASH, LEGAL, "")
     asked = folder.question
     asked("q1", "GLIMMERFEN_2021_10K", (1, BALANCE), question="What are Glimmerfen's total assets in FY2021?")
     asked("q2", "OSKARVALE_2021_10K", (3, CASH), (1, BALANCE), question="What is Oskarvale's capital expenditure?")
     asked("q3", "OSKARVALE_2021_10K", (4, LEGAL), question="Is there any lawsuit against Oskarvale?")
-    return study_of(folder.write())
+    return Study(Corpus(read_dataset(folder.write(), "words"), profile, {}, tmp_path / "artifacts"), {})
 
 
 @pytest.fixture

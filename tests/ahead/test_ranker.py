@@ -20,14 +20,11 @@ LEARNT = SimpleNamespace(  # scores by the feature ``window``
 )
 
 
-def test_sets_weigh_the_same_and_a_company_is_in_one_fold_in_all_of_them(union):
+def test_sets_weigh_the_same_and_training_reads_questions_and_pages_of_its_companies_alone(union, monkeypatch):
     assert union.weights.tolist() == pytest.approx([4 / 6, 4 / 6, 4 / 6, 2])
     numbers = fold_numbers(union.questions, 2, 13)
     assert set(numbers) == {"ash", "birch", "cedar"}
     assert numbers["birch"] != numbers["ash"]
-
-
-def test_training_reads_questions_and_pages_of_its_companies_alone(union, monkeypatch):
     kept = training_pairs(union, {"ash", "cedar"}, ("own", "other"))
     pairs = zip(union.pool.rows[kept].tolist(), union.pool.columns[kept].tolist(), strict=True)
     assert set(pairs) == {(0, 0), (0, 2), (1, 0), (1, 2), (3, 0), (3, 2)}
@@ -41,6 +38,9 @@ def test_share_zero_is_the_untrained_sum_and_one_the_learnt_order_and_the_better
     assert per_question(np.array([1.0, 3.0, 10.0, 10.0]), np.array([4, 4, 7, 7])) == pytest.approx([-1, 1, 0, 0])
     for share, recall in ((0.0, [1, 1, 0, 0]), (1.0, [1, 1, 1, 1])):
         assert recalls(union, mixed(LEARNT, share, union.pool), 1)["page_recall"].tolist() == recall
+    rankers = [Ranker({"ash", "birch"}, LEARNT, 1.0), Ranker({"cedar"}, LEARNT, 0.0)]
+    scores = nested_scores(rankers, union.questions["company"].to_numpy(), union.pool)  # by the fold of its company
+    assert recalls(union, scores, 1)["page_recall"].tolist() == [1, 1, 1, 0]
     monkeypatch.setattr(recalls, "__defaults__", (1,))
     monkeypatch.setattr(ranker, "fit", lambda *_: LEARNT)
     given = STUDY, union, {"ash", "birch", "cedar"}, ("own", "other"), WHOLE
@@ -54,12 +54,6 @@ def test_variants_read_their_own_columns():
     lacking = {WITH_KINDS: set(), IN_INDEX: {"heads"}, without("words"): {"words", "words_gap", "kinds_fit"}}
     for variant, left_out in (lacking | {without("encoder"): {"core", "heads", "kinds_fit"}}).items():
         assert variant.columns(table) == [name for name in table if name not in left_out], variant.name
-
-
-def test_each_question_is_scored_by_the_fold_that_tests_its_company(union):
-    rankers = [Ranker({"ash", "birch"}, LEARNT, 1.0), Ranker({"cedar"}, LEARNT, 0.0)]
-    scores = nested_scores(rankers, union.questions["company"].to_numpy(), union.pool)
-    assert recalls(union, scores, 1)["page_recall"].tolist() == [1, 1, 1, 0]
 
 
 def test_trees_find_what_decides_and_the_same_data_gives_the_same_trees():

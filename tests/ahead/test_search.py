@@ -10,8 +10,6 @@ from lib.ahead import search
 from lib.ahead.pool import Pool
 from lib.ahead.views import study_pool
 
-from .conftest import CASH, INCOME
-
 
 def test_best_chunk_of_every_page_comes_before_second_chunks_and_others_are_not_scored():
     pool = Pool(np.array([0, 0, 1]), np.array([0, 1, 0]), pd.DataFrame())
@@ -32,15 +30,6 @@ def test_other_questions_are_searched_with_the_saved_ranker_and_every_page_comes
     assert not run.duplicated(["question_id", "doc_name", "page"]).any()
     candidates = study.candidates("oracle-document")
     assert np.array_equal(np.isfinite(search.score(study, candidates, **options)), candidates)
-
-
-def test_income_statement_of_a_report_without_records(study_of, folder):
-    folder.pdf("report", "FORM 10-Q quarterly report\nOskarvale plc\n(Exact name of registrant)", INCOME, CASH)
-    folder.documents[:] = [{"doc_name": "report", "company": "report"}]
-    folder.question("q1", "report", (1, INCOME), question="What was gross profit?")
-    study = study_of(folder.write())
-    scores = search.score(study, np.ones((1, len(study.chunks)), bool), kinds=True)
-    assert runs.rank(scores, study.questions, study.chunks, 3)["page"].iloc[0] == 1
 
 
 def test_rankers_that_are_saved_say_what_they_learnt_from_and_score_nothing_of_it(study, tmp_path, monkeypatch):

@@ -44,23 +44,17 @@ def bind(name: str, year: int) -> float:
         ("at(a, 2019) ** 2", 9.0),
         ("-a + opt(c) + opt(b)", -4.0),
         ("(a / prev(a)) ** (1 / 2)", 2**0.5),
+        ("a / (b - b)", (Unknown, "divisor is 0")),
+        ("a + c", (Unknown, "^c$")),
+        ("(b - a) ** (1 / 2)", (Unknown, "root of a negative")),
+        *((form, (ValueError, "no arithmetic")) for form in ("__import__('os')", "a.b", "[a]", "'a'", "a(b)")),
     ],
 )
-def test_formulas_are_calculated(formula, value):
-    assert calculate(formula, bind, 2020) == value
-
-
-@pytest.mark.parametrize(
-    ("formula", "error", "told"),
-    [
-        ("a / (b - b)", Unknown, "divisor is 0"),
-        ("a + c", Unknown, "^c$"),
-        ("(b - a) ** (1 / 2)", Unknown, "root of a negative"),
-        *((form, ValueError, "no arithmetic") for form in ("__import__('os')", "a.b", "[a]", "'a'", "a(b)")),
-    ],
-)
-def test_what_cannot_be_calculated_is_told(formula, error, told):
-    with pytest.raises(error, match=told):
+def test_formulas_are_calculated_or_it_is_told_why_not(formula, value):
+    if isinstance(value, float):
+        assert calculate(formula, bind, 2020) == value
+        return
+    with pytest.raises(value[0], match=value[1]):
         calculate(formula, bind, 2020)
 
 
@@ -94,9 +88,6 @@ def test_every_formula_of_the_library_is_over_known_items_and_has_a_source():
 def test_a_question_is_a_formula_a_year_and_a_form(question, formula, year, form):
     found = asked(question)
     assert (found.formula, found.year, found.form) == (formula, year, form)
-
-
-def test_units_digits_and_lengths_of_periods_are_those_that_are_asked_for():
     found = asked("What was Acme's revenue in Q2 2020, in USD billions? Round to one decimal place.")
     assert (found.unit, found.digits, found.months) == (1e9, 1, 3)
 
@@ -113,49 +104,37 @@ def test_brackets_explain_or_define_the_phrase_before_them(text, kept):
     assert without_asides(text) == kept
 
 
+JANUARY = INCOME.replace("December 31", "January 30").replace("2020", "2021").replace("2019", "2020")
+TWO = [sheet(INCOME), sheet(BALANCE, 1, kind="balance")]
+
+
 @pytest.mark.parametrize(
-    ("question", "answer"),
+    ("question", "sheets", "answer"),
     [
-        ("What was Acme's revenue in 2019?", "$400 (in millions)"),
-        ("What was Acme's COGS in 2020, in USD billions?", "$0.30 billion"),
-        ("What was Acme's interest revenue in 2020?", "$6 (in millions)"),
-        ("What was Acme's gross margin in FY2020? Round to one decimal.", "40.0%"),  # no such row: (500 - 300) / 500
-        (TURNOVER, "6.00"),  # 300 / ((60 + 40) / 2)
-        ("What was Acme's effective tax rate in 2020?", "25.00%"),  # shown in parentheses: 120 - 30 = 90
+        ("What was Acme's revenue in 2019?", TWO, "$400 (in millions)"),
+        ("What was Acme's COGS in 2020, in USD billions?", TWO, "$0.30 billion"),
+        ("What was Acme's interest revenue in 2020?", TWO, "$6 (in millions)"),
+        ("What was Acme's gross margin in FY2020? Round to one decimal.", TWO, "40.0%"),  # no row: (500 - 300) / 500
+        (TURNOVER, TWO, "6.00"),  # 300 / ((60 + 40) / 2)
+        ("What was Acme's effective tax rate in 2020?", TWO, "25.00%"),  # shown in parentheses: 120 - 30 = 90
+        ("What was Acme's revenue in FY2020?", [sheet(JANUARY)], "$500 (in millions)"),  # named after the year before
+        ("What was Acme's goodwill in 2020?", TWO[:1], ("", "no row of goodwill in 2020")),
+        ("What was Acme's goodwill in 2020?", [], ("", "no page has a table")),
     ],
 )
-def test_answers_are_read_and_calculated(question, answer):
-    sheets = [sheet(INCOME), sheet(BALANCE, 1, kind="balance")]
-    assert read(asked(question), sheets).text == answer
+def test_answers_are_read_and_calculated_or_it_is_said_what_is_missing(question, sheets, answer):
+    found = read(asked(question), sheets)
+    assert answer in (found.text, found[:2])
 
 
-def test_a_derivation_has_the_cells():
+def test_a_derivation_has_the_cells_which_are_of_one_filing_where_one_has_all():
     found = read(asked("What was Acme's gross margin in FY2019?"), [sheet(INCOME, 4)])
     cells = [(cell.label, cell.year, cell.shown, cell.page) for cell in found.cells]
     assert cells == [("Net sales", 2019, 400, 4), ("Cost of sales", 2019, 250, 4)]
-
-
-@pytest.mark.parametrize(
-    ("question", "pages", "options", "why_not"),
-    [
-        ("What was Acme's goodwill in 2020?", [INCOME], {}, "no row of goodwill in 2020"),
-        ("What was Acme's goodwill in 2020?", [], {}, "no page has a table"),
-        (TURNOVER, [INCOME], {"has_formulas": False}, "a formula is needed"),
-    ],
-)
-def test_what_is_not_found_is_said(question, pages, options, why_not):
-    assert read(asked(question), list(map(sheet, pages)), **options)[:2] == ("", why_not)
-
-
-def test_cells_of_one_filing_go_before_those_of_several():
     other = sheet(BALANCE.replace("60", "90"), doc="ACME_2021_10K", kind="balance")
     found = read(asked(TURNOVER), [other, sheet(INCOME), sheet(BALANCE, 1)])
     assert {cell.doc_name for cell in found.cells} == {"ACME_2020_10K"}
-
-
-def test_a_fiscal_year_that_ends_in_january_may_have_the_year_before_as_its_name():
-    text = INCOME.replace("December 31", "January 30").replace("2020", "2021").replace("2019", "2020")
-    assert read(asked("What was Acme's revenue in FY2020?"), [sheet(text)]).text == "$500 (in millions)"
+    assert read(asked(TURNOVER), TWO, has_formulas=False)[:2] == ("", "a formula is needed")
 
 
 def test_a_wrong_answer_has_the_first_thing_that_went_wrong():

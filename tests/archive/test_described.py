@@ -4,37 +4,29 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lib.archive.described import described
+from lib.ahead.facts import facts_of
+from lib.archive.described import described, filing_facts
 from lib.archive.index import Plan, Shards
-from lib.files import digest_of
 from lib.profile import Settings
 from lib.retrievers.bm25 import BM25
-from tests.archive.test_archive import NAMES
 
-PLAN = Plan("stub", "stub", "float32", 1, 16, 4, 16, 4)
+NAMES = ["ACME", "BOLT", "CORD"]
+TEXTS = ["Form 10-K. Fiscal year ended December 31, 2021. Revenue of 5", "cash and revenue", "cash"]
 SETTINGS = Settings(k1=1.5, b=0.75)
 
 
 @pytest.fixture
-def shards(tmp_path, monkeypatch, pages):
-    made = Shards(tmp_path, PLAN, tmp_path)
-    monkeypatch.setattr(made, "record", lambda name: {"files": {"pages": digest_of(name)}})
+def shards(tmp_path, monkeypatch):
+    """An index of three filings of a page and a window."""
+    made = Shards(tmp_path, Plan("stub", "stub", "float32", 1, 16, 4, 16, 4), tmp_path)
+    (tmp_path / "pages").mkdir()
+    for name, text in zip(NAMES, TEXTS, strict=True):
+        pd.DataFrame({"doc_name": [name], "page": 0, "text": text}).to_parquet(made.path("pages", name))
+    monkeypatch.setattr(made, "record", lambda name: {"files": {"pages": f"digest of {name}"}})
     monkeypatch.setattr(made, "names", lambda: NAMES)
-    monkeypatch.setattr(
-        made, "windows", lambda name, columns: (pages[pages["doc_name"] == name][columns], np.eye(3)[[0]])
-    )
-    monkeypatch.setattr("lib.archive.described.pages_of", lambda shards, names: pages[pages["doc_name"].isin(names)])
+    window = lambda name, columns: (pd.DataFrame({"doc_name": [name], "page": 0})[columns], np.eye(3)[[0]])  # noqa: E731
+    monkeypatch.setattr(made, "windows", window)
     return made
-
-
-@pytest.fixture
-def pages():
-    texts = ["Form 10-K. Fiscal year ended December 31, 2021. Revenue of 5", "cash and revenue", "cash"]
-    return pd.DataFrame({"doc_name": NAMES, "page": 0, "text": texts})
-
-
-def kept(shards):
-    return sorted(shards.folder.glob("described-*.npz"))
 
 
 def test_what_is_read_scores_as_what_was_made(shards, monkeypatch):
@@ -51,20 +43,16 @@ def test_what_is_read_scores_as_what_was_made(shards, monkeypatch):
         np.testing.assert_array_equal(read.words.scores(asked), made.words.scores(asked))
 
 
-def test_other_settings_and_other_filings_are_described_anew_and_one_file_is_kept(shards, monkeypatch):
-    described(shards, NAMES, SETTINGS)
-    (first,) = kept(shards)
-    described(shards, NAMES, Settings(k1=1.2, b=0.75))
-    (second,) = kept(shards)
-    monkeypatch.setattr(shards, "record", lambda name: {"files": {"pages": "changed"}})
-    described(shards, NAMES, SETTINGS)
-    (third,) = kept(shards)
-    assert len({first.name, second.name, third.name}) == 3
-
-
-def test_a_part_of_an_index_is_not_written(shards):
+def test_one_file_is_kept_of_the_whole_index_its_settings_and_its_filings_as_they_are(shards, monkeypatch):
+    kept = lambda: sorted(path.name for path in shards.folder.glob("described-*.npz"))  # noqa: E731
     described(shards, NAMES[:1], SETTINGS)
-    assert kept(shards) == []
+    files = [kept()]
+    for settings, record in ((SETTINGS, ""), (Settings(k1=1.2, b=0.75), ""), (SETTINGS, "changed")):
+        monkeypatch.setattr(shards, "record", lambda name, of=record: {"files": {"pages": name + of}})
+        described(shards, NAMES, settings)
+        files.append(kept())
+    assert [len(names) for names in files] == [0, 1, 1, 1]
+    assert len({*files[1], *files[2], *files[3]}) == 3
 
 
 @pytest.mark.parametrize(
@@ -72,9 +60,20 @@ def test_a_part_of_an_index_is_not_written(shards):
 )
 def test_a_damaged_file_is_made_again(shards, spoil):
     made = described(shards, NAMES, SETTINGS)
-    (path,) = kept(shards)
-    whole = path.read_bytes()
-    path.write_bytes(spoil(whole))
+    (path,) = shards.folder.glob("described-*.npz")
+    path.write_bytes(spoil(path.read_bytes()))
     again = described(shards, NAMES, SETTINGS)
     np.testing.assert_array_equal(again.words.scores(["cash"]), made.words.scores(["cash"]))
     assert again.words.scores(["cash"]).sum() > 0
+
+
+def test_what_pages_say_is_written_with_the_index_and_made_again_where_it_is_damaged_or_of_others(shards):
+    described(shards, NAMES, SETTINGS)
+    path, made = shards.path("facts", NAMES[0]), facts_of(TEXTS[:1])
+    whole = path.read_bytes()
+    for spoilt in (whole, whole[:-9], shards.path("facts", NAMES[1]).read_bytes()):
+        path.write_bytes(spoilt)
+        read = filing_facts(shards, NAMES[0], TEXTS[:1])
+        np.testing.assert_array_equal(np.stack(read.pop("strengths")), np.stack(made["strengths"]))
+        assert read.to_dict("list") == made.drop(columns="strengths").to_dict("list")
+        assert path.read_bytes() == whole

@@ -2,7 +2,6 @@
 
 import gzip
 import html
-import importlib.util
 import json
 import re
 import subprocess
@@ -15,21 +14,20 @@ import pandas as pd
 import pytest
 
 from lib.book.build import MOVED
+from lib.files import ROOT
 from lib.method_sets import measured
 from lib.methods import METHODS
 from lib.profile import load_profile
 from lib.show.display import NOT_DRAWN, TYPE
-from lib.words import CONDITIONS
+from tests.browser import axe_faults
 
-ROOT = Path(__file__).resolve().parents[2]
 OUTPUTS = ROOT / "artifacts" / "demo" / "default"
-PROFILE = load_profile("default")
-MEASURED = measured(PROFILE.for_sets("demo"))
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]  # the whole book may be built, weights fetched
 
 
-def build() -> str:
-    command = [sys.executable, "-m", "lib", "book", "--dataset", "demo"]
+def run(*command: str) -> str:
+    """What a command over the demo prints."""
+    command = (sys.executable, "-m", "lib", *command, "--dataset", "demo")
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
     return done.stdout
@@ -38,20 +36,15 @@ def build() -> str:
 @pytest.fixture(scope="module")
 def book() -> Path:
     """The demo book's folder, built now."""
-    build()
+    run("book")
     return ROOT / "book" / "_build" / "demo" / "html"
 
 
-def test_a_second_build_has_nothing_to_do(book):
+def test_a_second_build_has_nothing_to_do_and_a_chapter_runs_without_methods_that_it_compares_with(book):
     before = (book / "index.html").stat().st_mtime_ns
-    assert "nothing has changed since this book was built" in build()
+    assert "nothing has changed since this book was built" in run("book")
     assert (book / "index.html").stat().st_mtime_ns == before
-
-
-def test_a_chapter_is_run_with_methods_that_leave_out_what_it_compares_with(book):
-    command = [sys.executable, "-m", "lib", "notebook", "07_ahead", "--dataset", "demo", "-p", "baselines", "[bm25]"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
+    run("notebook", "07_ahead", "-p", "baselines", "[bm25]")
 
 
 def pages_of(book: Path) -> list[Path]:
@@ -78,47 +71,22 @@ def test_tables_and_figures_are_numbered_and_have_their_data(book):
         assert (book / "notebooks" / link).resolve().is_file()
 
 
-def read_run(name: str, condition: str = "standard") -> pd.DataFrame:
+def test_the_manifest_lists_the_runs_and_they_have_the_form_that_others_read(book):
+    questions, stated = (
+        pd.read_parquet(OUTPUTS / "questions.parquet"),
+        json.loads((OUTPUTS / "manifest.json").read_text()),
+    )
+    measured_runs = measured(load_profile("default").for_sets("demo"))
+    assert set(stated["runs"]) == {f"{condition}/{name}" for name, condition in measured_runs}
     columns = {"question_id": str, "q0": str, "chunk_id": str, "rank": int, "score": np.float32, "tag": str}
-    path = OUTPUTS / "runs" / condition / f"{name}.trec.gz"
-    return pd.read_csv(path, sep=" ", names=[*columns], dtype=columns)
-
-
-@pytest.mark.parametrize("condition", CONDITIONS)
-def test_runs_have_the_form_that_others_read(book, condition):
-    questions = pd.read_parquet(OUTPUTS / "questions.parquet")
-    for name in (name for name, measured_under in MEASURED if measured_under == condition):
+    for name, condition in measured_runs:
         chunking = METHODS[name].chunking
         chunks = pd.read_parquet(OUTPUTS / (f"chunkings/{chunking}.parquet" if chunking else "chunks.parquet"))
-        run = read_run(name, condition)
+        path = OUTPUTS / "runs" / condition / f"{name}.trec.gz"
+        run = pd.read_csv(path, sep=" ", names=[*columns], dtype=columns)
         assert set(run["question_id"]) == set(questions["question_id"]), name
         assert set(run["chunk_id"]) <= set(chunks["chunk_id"]), name
-        for _, part in run.groupby("question_id"):
-            assert (np.diff(part["score"]) < 0).all(), name
-
-
-def test_metrics_are_what_the_runs_say_and_the_summary_is_their_mean(book):
-    chosen = "method == 'dense' and condition == 'standard' and metric == 'page_recall' and k == 5"
-    metrics = pd.read_csv(OUTPUTS / "metrics.csv.gz", dtype={"question_id": str}).query(chosen)
-    questions = pd.read_parquet(OUTPUTS / "questions.parquet").set_index("question_id")
-    values = metrics.set_index("question_id")["value"]
-    for question_id, part in read_run("dense").query("rank <= 5").groupby("question_id"):
-        doc_name, pages = questions.loc[question_id, ["doc_name", "gold_pages"]]
-        gold = {f"{doc_name}#p{page:04d}" for page in pages}
-        found = gold & set(part["chunk_id"].str.rpartition("#")[0])
-        assert values[question_id] == pytest.approx(len(found) / len(gold))
-    dense = pd.read_csv(OUTPUTS / "summary.csv").query(chosen).iloc[0]
-    assert dense["n"] == len(questions) == len(values)
-    assert dense["mean"] == pytest.approx(values.mean(), abs=1e-6)
-    assert dense["low"] <= dense["mean"] <= dense["high"]
-
-
-def test_the_manifest_says_what_the_results_were_made_from(book):
-    manifest = json.loads((OUTPUTS / "manifest.json").read_text())
-    assert manifest["dataset"] == "demo"
-    assert set(manifest["runs"]) == {f"{condition}/{name}" for name, condition in MEASURED}
-    assert all(model["weights"] for model in manifest["models"].values())
-    assert {"computed", "reused", "published"} >= {stage["origin"] for stage in manifest["stages"]}
+        assert not (run.groupby("question_id")["score"].diff() >= 0).any(), name
 
 
 STILL = "<style>* { transition: none !important; animation: none !important; }</style>"
@@ -202,18 +170,12 @@ def test_claims_and_methods_lead_to_their_questions_in_the_explorer(book):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_no_fault(book, browser, scheme):
-    """All pages under axe-core, where a package that carries it is installed."""
-    package = importlib.util.find_spec("axe_playwright_python")
-    if package is None:
-        pytest.skip("axe-core comes with the package axe-playwright-python, which is not installed")
-    axe = Path(package.origin).with_name("axe.min.js").read_text()
     look(browser, 1440, 900, scheme=scheme)
     browser.set_script_timeout(240)
-    code = "axe.run().then(found => arguments[0](found.violations.map(one => [one.id, one.nodes[0].html])))"
     faults = {}
     for page in pages_of(book):
         browser.get(page.as_uri())
-        browser.execute_script(f"document.head.insertAdjacentHTML('beforeend', '{STILL}');{axe}")
-        if found := browser.execute_async_script(code):
+        browser.execute_script(f"document.head.insertAdjacentHTML('beforeend', '{STILL}')")
+        if found := axe_faults(browser):
             faults[page.name] = found
     assert faults == {}

@@ -3,12 +3,13 @@
 import json
 import re
 import shutil
-from pathlib import Path
 
 import pandas as pd
 import pytest
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import WebDriverWait
 
-from lib.book.explorer import as_script, explorer_data, gold_ranks, scripts, written
+from lib.book.explorer import LATER, explorer_data, gold_ranks, scripts, written
 from lib.diagnose.kept import keep
 from lib.evaluation import evaluate
 from lib.files import ROOT
@@ -16,45 +17,37 @@ from lib.typed import write_frame
 from lib.words import RUN_COLUMNS
 from tests.small import HOSTILE
 
+STATIC = ROOT / "book" / "_static"
+
 
 def test_the_rank_of_a_gold_page_is_that_of_its_first_chunk():
     rows = [("q1", 1, "D", 7), ("q1", 2, "E", 0), ("q1", 3, "D", 0), ("q1", 4, "D", 0)]
     run = pd.DataFrame(rows, columns=["question_id", "rank", "doc_name", "page"])
     asked = [("q1", "D", [0, 2, 7]), ("q2", "D", [0])]
     questions = pd.DataFrame(asked, columns=["question_id", "doc_name", "gold_pages"])
-    assert gold_ranks({"bm25": run}, questions) == {("bm25", "q1"): [3, 0, 1], ("bm25", "q2"): [0]}
+    assert gold_ranks(run, questions) == {"q1": [3, 0, 1], "q2": [0]}
 
 
-def test_every_question_has_its_ranks_in_every_run(study):
+def test_every_question_has_its_ranks_in_every_run_those_that_were_diagnosed_here_among_them(study, monkeypatch):
+    metrics, said = evaluate(study, "bm25"), []
+    rows = [("q1", 1, "ACME_2020_10K#p0001", "ACME_2020_10K", 1, 2.0), ("q1", 2, "ELSE#p0000", "ELSE", 0, 1.0)]
+    mine = pd.DataFrame(rows, columns=list(RUN_COLUMNS))
+    keep(study.home, "mine", mine, metrics.assign(method="mine"))
+    keep(study.home, "older", mine, metrics[metrics["question_id"] != "q1"].assign(method="older"))
+    monkeypatch.setattr(study.store, "say", said.append)
     data = explorer_data(study)
+    assert said == ["older was diagnosed over other questions and is left out; diagnose it again"]
+    assert [one["name"] for one in data["methods"]] == ["bm25", "mine"]
+    assert data["methods"][1] == {"name": "mine", "title": "mine", "isMain": True}
     assert [question["id"] for question in data["questions"]] == ["q1", "q2", "q3"]
     for question in data["questions"]:
-        assert set(question["ranks"]) == {"standard", "oracle-document", "oracle-page"}
-        assert question["ranks"]["oracle-page"] == [[1]]
-        (places,) = question["top"]
+        assert question["ranks"]["oracle-page"] == [[1], None]
+        places = question["top"][0]
         assert [data["docs"][places[0]], places[1]] == [question["doc"], *question["gold"]]
-    assert [item["kind"] for item in data["questions"][1]["written"]] == ["hyde", "answer"]
-    assert [one["name"] for one in data["methods"]] == ["bm25"]
-
-
-def test_a_run_that_was_diagnosed_here_is_a_method_of_its_own(study):
-    rows = [("q1", 1, "ACME_2020_10K#p0001", "ACME_2020_10K", 1, 2.0), ("q1", 2, "ELSE#p0000", "ELSE", 0, 1.0)]
-    keep(
-        study.home, "mine", pd.DataFrame(rows, columns=list(RUN_COLUMNS)), evaluate(study, "bm25").assign(method="mine")
-    )
-    data = explorer_data(study)
-    assert data["methods"][1] == {"name": "mine", "title": "mine", "isMain": True}
     first, second, _ = data["questions"]
-    assert (first["ranks"]["standard"][1], first["filing"][1], first["top"][1]) == ([0], "1", [0, 1])
-    assert (second["ranks"]["standard"][1], second["filing"][1], second["top"][1]) == ([0], "0", None)
-
-
-def test_a_run_that_was_diagnosed_over_other_questions_is_left_out_and_named(study, monkeypatch):
-    said, metrics = [], evaluate(study, "bm25").assign(method="older")
-    keep(study.home, "older", study.run("bm25"), metrics[metrics["question_id"] != "q1"])
-    monkeypatch.setattr(study.store, "say", said.append)
-    assert [one["name"] for one in explorer_data(study)["methods"]] == ["bm25"]
-    assert said == ["older was diagnosed over other questions and is left out; diagnose it again"]
+    assert (first["ranks"]["standard"][1], first["filing"], first["top"][1]) == ([0], "11", [0, 1])
+    assert (second["ranks"]["standard"][1], second["filing"], second["top"][1]) == ([0], "10", None)
+    assert [item["kind"] for item in second["written"]] == ["hyde", "answer"]
 
 
 def test_answers_have_their_context_and_calculated_ones_their_formula_and_cells(study, monkeypatch):
@@ -86,48 +79,17 @@ def read(script: str) -> dict:
     return json.loads(script.split(" = ", 1)[1].removesuffix(";\n"))
 
 
-def test_the_data_is_a_script_without_markup_and_the_page_s_script_writes_none():
-    text = as_script({"text": HOSTILE, "line": "\u2028"})
-    assert text.startswith("window.EXPLORER = ")
-    assert not re.search(r"[<>&\u2028]", text)
-    assert read(text)["text"] == HOSTILE
-    code = (ROOT / "book" / "_static" / "explorer.js").read_text()
-    assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(", code)
-
-
-def write_scripts(site: Path, data: dict) -> None:
-    (site / "_static" / "explorer").mkdir(exist_ok=True)
-    for name, script in scripts(data).items():
-        (site / "_static" / "explorer" / name).write_text(script)
-
-
-def test_what_only_the_chosen_question_shows_is_in_a_file_of_its_own(study):
+def test_the_data_are_scripts_without_markup_and_the_page_s_script_writes_none(study):
     data = explorer_data(study)
+    data["questions"][1]["text"] = f"{HOSTILE}\u2028"
     made = scripts(data)
-    assert set(made) == {"data.js", "question-0.js", "question-1.js", "question-2.js"}
-    first, later = read(made["data.js"])["questions"][1], read(made["question-1.js"])
-    assert later["written"] == data["questions"][1]["written"] != []
-    assert first | later == data["questions"][1]
-    assert not set(later) & set(first)
-
-
-@pytest.fixture
-def page(study, tmp_path) -> str:
-    """The explorer in a bare page, laid out as in the book, with hostile text in every field that may hold one."""
-    site = tmp_path / "site"
-    shutil.copytree(ROOT / "book" / "_static", site / "_static")
-    data = explorer_data(study)
-    hostile = data["questions"][1]
-    hostile |= {"text": HOSTILE, "answer": HOSTILE, "company": HOSTILE, "type": HOSTILE}
-    hostile["pictures"] = [{"file": "none.webp", "doc": HOSTILE, "page": 1, "isGold": True}]
-    hostile["written"] = [{"kind": HOSTILE, "model": HOSTILE, "text": HOSTILE}]
-    write_scripts(site, data)
-    (site / "book").mkdir()
-    html = re.search(r"```\{raw\} html\n(.*?)```", (ROOT / "book" / "explorer.md").read_text(), flags=re.S)[1]
-    head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width">'
-    path = site / "book" / "explorer.html"
-    path.write_text(f"<!doctype html><html lang=en><head>{head}</head><body>{html}</body></html>")
-    return path.as_uri()
+    assert not re.search(r"[<>&\u2028]", "".join(made.values()))
+    for number, question in enumerate(data["questions"]):
+        first, later = read(made["data.js"])["questions"][number], read(made[f"question-{number}.js"])
+        assert first | later == question
+        assert (set(later), set(later) & set(first)) == (set(LATER), set())
+    code = (STATIC / "explorer.js").read_text()
+    assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(", code)
 
 
 class Explorer:
@@ -148,8 +110,6 @@ class Explorer:
         return self.one(selector).text
 
     def wait(self, is_so) -> None:
-        from selenium.webdriver.support.ui import WebDriverWait
-
         WebDriverWait(self.browser, 20).until(lambda browser: is_so())
 
     def count(self, selector: str) -> int:
@@ -183,13 +143,41 @@ class Explorer:
 
 
 @pytest.fixture
-def shown(browser, page) -> Explorer:
-    return Explorer(browser, page)
+def shown(browser, study, tmp_path) -> Explorer:
+    """The explorer in a bare page: hostile text in every field of q2 that may hold one, and a second method that misses
+    of q1 the page, of q2 the filing, and that has no run of q3."""
+    site, data = tmp_path / "site", explorer_data(study)
+    hostile = data["questions"][1]
+    hostile |= {"text": HOSTILE, "answer": HOSTILE, "company": HOSTILE, "type": HOSTILE}
+    hostile["pictures"] = [{"file": "none.webp", "doc": HOSTILE, "page": 1, "isGold": True}]
+    hostile["written"] = [{"kind": HOSTILE, "model": HOSTILE, "text": HOSTILE}]
+    data["methods"].append({"name": "other", "title": "Other", "isMain": True})
+    for question, ranks, has_filing in zip(data["questions"], ([0], [9], None), "100", strict=True):
+        question["ranks"]["standard"].append(ranks)
+        question["filing"] += has_filing
+        question["top"].append([0, 1])
+    data["questions"][0]["kinds"] = {"other": ["neighbour page"]}
+    data["questions"][0]["pooled"] = [[0, 1, "part"], [1, 0, "full"], [1, 1, "no"]]
+    shutil.copytree(STATIC, site / "_static")
+    for folder in ("_static/explorer", "book"):
+        (site / folder).mkdir(exist_ok=True)
+    for name, script in scripts(data).items():
+        (site / "_static" / "explorer" / name).write_text(script)
+    html = re.search(r"```\{raw\} html\n(.*?)```", (ROOT / "book" / "explorer.md").read_text(), flags=re.S)[1]
+    head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width">'
+    path = site / "book" / "explorer.html"
+    path.write_text(f"<!doctype html><html lang=en><head>{head}</head><body>{html}</body></html>")
+    return Explorer(browser, path.as_uri())
 
 
-def test_questions_are_filtered_and_counted(shown):
+def test_questions_are_filtered_counted_and_marked(shown):
     shown.open()
-    assert shown.ids() == ["q1", "q2", "q3"]
+    strips = shown.browser.find_elements("css selector", ".questions .strip")
+    assert [strip.text.replace(" ", "") for strip in strips] == ["■□", "■×", "■·"]
+    said = ["1 found, 1 wrong page", "1 found, 1 wrong filing", "1 found, 1 no run"]
+    assert [strip.get_attribute("aria-label") for strip in strips] == [f"Of 2 methods: {one}" for one in said]
+    assert shown.one(".strip .page").get_attribute("title") == "Other: right filing, wrong page"
+    assert "□ right filing, wrong page" in shown.text(".legend")
     for label, value, ids in (
         ("Company", "Acme", ["q1", "q3"]),
         ("Filing", "BOLT_2021_10K", []),
@@ -209,61 +197,25 @@ def test_questions_are_filtered_and_counted(shown):
     assert shown.count(".count a") == 0
 
 
-@pytest.fixture
-def lost(shown, study, tmp_path) -> Explorer:
-    """The page with a second method that misses: of q1 the page, of q2 the filing; of q3 nothing is known."""
-    data = explorer_data(study)
-    data["methods"].append({"name": "other", "title": "Other", "isMain": True})
-    for question, ranks, has_filing in zip(data["questions"], ([0], [9], None), "100", strict=True):
-        question["ranks"]["standard"].append(ranks)
-        question["filing"] += has_filing
-        question["top"].append([0, 1])
-    data["questions"][0]["kinds"] = {"other": ["neighbour page"]}
-    data["questions"][0]["pooled"] = [[0, 1, "part"], [1, 0, "full"], [1, 1, "no"]]
-    write_scripts(tmp_path / "site", data)
-    return shown
-
-
-def test_a_strip_has_a_mark_for_each_method_and_says_what_it_means(lost):
-    lost.open()
-    strips = lost.browser.find_elements("css selector", ".questions .strip")
-    assert [strip.text.replace(" ", "") for strip in strips] == ["■□", "■×", "■·"]
-    said = ["1 found, 1 wrong page", "1 found, 1 wrong filing", "1 found, 1 no run"]
-    assert [strip.get_attribute("aria-label") for strip in strips] == [f"Of 2 methods: {one}" for one in said]
-    assert lost.one(".strip .page").get_attribute("title") == "Other: right filing, wrong page"
-    assert "□ right filing, wrong page" in lost.text(".legend")
-
-
-def test_the_summary_is_of_what_the_filters_hold(lost):
-    lost.open("#outcome=lost&method=other&other=bm25")
-    assert lost.ids() == ["q1", "q2"]
-    rows = [row.text.split() for row in lost.browser.find_elements("css selector", ".summary tbody tr")]
+def test_the_summary_is_of_what_the_filters_hold_and_a_kind_of_failure_is_one_in_plain_words(shown):
+    shown.open("#outcome=lost&method=other&other=bm25")
+    assert shown.ids() == ["q1", "q2"]
+    rows = [row.text.split() for row in shown.browser.find_elements("css selector", ".summary tbody tr")]
     assert rows == [["BM25", "1.00", "100%", "0%", "0%", "0%"], ["Other", "0.00", "0%", "0%", "50%", "50%"]]
-    assert "these 2 questions" in lost.text(".summary")
-    lost.choose("Company", "Acme")
-    assert "this question" in lost.text(".summary")
-    lost.one(".summary tbody a").click()  # the first method is chosen, the other filters stay
-    lost.wait(lambda: lost.script("return location.hash") == "#company=Acme&outcome=lost&other=bm25")
-
-
-def test_a_kind_of_failure_is_a_filter_and_is_said_in_plain_words(lost):
-    lost.open("#method=other&kind=neighbour%20page")
-    assert lost.ids() == ["q1"]
+    shown.choose("Company", "Acme")
+    assert "this question" in shown.text(".summary")
+    shown.one(".summary tbody a").click()  # the first method is chosen, the other filters stay
+    shown.wait(lambda: shown.script("return location.hash") == "#company=Acme&outcome=lost&other=bm25")
+    shown.open("#method=other&kind=neighbour%20page")
+    assert shown.ids() == ["q1"]
     plain = "neighbour page: the page before or after the gold page is among the first 5 chunks."
-    assert plain in lost.text(".count")
-    lost.choose("Method", "bm25")
-    assert lost.ids() == []
-    assert "Kinds of failure are known of Other only." in lost.text(".count")
+    assert plain in shown.text(".count")
+    shown.choose("Method", "bm25")
+    assert shown.ids() == []
+    assert "Kinds of failure are known of Other only." in shown.text(".count")
 
 
-def test_pages_have_the_labels_of_the_pooled_gold(lost):
-    lost.open("#q=q1&method=other")
-    lost.wait(lambda: lost.count(".places"))
-    assert lost.text(".places li") == "ACME_2020_10K p. 1 right filing, other page; judged: answers in part"
-    assert "answers in full: BOLT_2021_10K p. 0; answers in part: ACME_2020_10K p. 1." in lost.text(".pooled")
-
-
-def test_a_link_points_to_one_question_and_the_address_has_the_filters(shown):
+def test_a_link_points_to_one_question_with_its_pages_and_the_address_has_the_filters(shown):
     shown.open("#q=q3")
     assert shown.text(".detail h2").startswith("Which year does the annual report")
     assert shown.script("return document.activeElement.tagName") == "H2"
@@ -273,33 +225,35 @@ def test_a_link_points_to_one_question_and_the_address_has_the_filters(shown):
     assert "Found, every gold page; the right filing has" in shown.text(".detail")
     assert shown.text(".places .is-gold") == "ACME_2020_10K p. 2 gold page"
     assert shown.listed() == [f"#q={one}&company=Acme&outcome=hit" for one in ("q1", "q3")]
-    shown.choose("Outcome", "")
-    assert shown.script("return location.hash") == "#q=q1&company=Acme"
+    shown.open("#q=q1&method=other")
+    shown.wait(lambda: shown.count(".places"))
+    assert shown.text(".places li") == "ACME_2020_10K p. 1 right filing, other page; judged: answers in part"
+    assert "answers in full: BOLT_2021_10K p. 0; answers in part: ACME_2020_10K p. 1." in shown.text(".pooled")
+    for wrong in ("#q=%E0%A4%A", "#q=nobody", "#elsewhere"):
+        shown.open(wrong)
+        assert len(shown.listed()) == 3
+        assert not shown.one(".detail").is_displayed()
 
 
-def test_a_question_is_shown_without_its_file(shown, tmp_path):
-    for file in (tmp_path / "site" / "_static" / "explorer").glob("question-*.js"):
-        file.unlink()
-    shown.open("#q=q1")
-    assert "Gold pages" in shown.text(".detail")
-    assert shown.count(".places") == 0
-
-
-def test_the_readers_own_copy_is_read_in_the_browser(shown, study, tmp_path):
-    data = explorer_data(study)
+def test_the_readers_own_copy_is_read_in_the_browser_and_a_question_is_shown_without_its_file(shown, tmp_path):
+    folder = tmp_path / "site" / "_static" / "explorer"
+    data = read((folder / "data.js").read_text())
     for question in data["questions"]:
         question["text"] = question["answer"] = None
-    write_scripts(tmp_path / "site", data)
-    lines = [{"financebench_id": "q1", "question": HOSTILE, "answer": "1"}, {"financebench_id": "q9"}]
+    (folder / "data.js").write_text(f"window.EXPLORER = {json.dumps(data)};\n")
+    (folder / "question-0.js").unlink()
+    lines = [{"financebench_id": "q1", "question": f"quince {HOSTILE}", "answer": "1"}, {"financebench_id": "q9"}]
     mine = tmp_path / "mine.jsonl"
     mine.write_text("\n".join([*map(json.dumps, lines), "no JSON"]))
     shown.open("#q=q1")
     assert shown.text(".detail h2") == "q1"
+    assert "Gold pages" in shown.text(".detail")
+    assert shown.count(".places") == 0
     shown.one("#explorer-file").send_keys(str(mine))
     shown.wait(lambda: shown.text(".own [role=status]").startswith("1 question"))
-    assert shown.text(".detail h2") == HOSTILE
+    assert shown.text(".detail h2") == f"quince {HOSTILE}"
     assert shown.script("return window.hacked") is None
-    shown.choose("Words or id", "onerror SRC")  # words of the text that was read, in any order
+    shown.choose("Words or id", "onerror QUINCE")  # words of the text that was read, in any order
     assert shown.ids() == ["q1"]
 
 
@@ -313,16 +267,7 @@ def test_hostile_text_stays_text(shown):
     assert [entry for entry in shown.browser.get_log("browser") if entry["source"] == "javascript"] == []
 
 
-@pytest.mark.parametrize("wrong", ["#q=%E0%A4%A", "#q=nobody", "#elsewhere"])
-def test_a_hash_that_is_none_of_ours_does_no_harm(shown, wrong):
-    shown.open(wrong)
-    assert len(shown.listed()) == 3
-    assert not shown.one(".detail").is_displayed()
-
-
-def test_the_keyboard_reaches_everything(shown):
-    from selenium.webdriver.common.keys import Keys
-
+def test_the_keyboard_reaches_everything_and_every_control_and_picture_has_a_name_on_a_phone_too(shown):
     shown.open()
     seen = []
     for _ in range(17):
@@ -335,10 +280,6 @@ def test_the_keyboard_reaches_everything(shown):
     shown.wait(lambda: shown.shows("#q=q1"))
     shown.browser.find_element("xpath", "//div[@class='steps']//button[contains(., 'Next')]").send_keys(Keys.ENTER)
     shown.wait(lambda: shown.shows("#q=q2"))
-
-
-def test_every_control_and_picture_has_a_name_and_nothing_is_wider_than_a_phone(shown):
-    shown.open("#q=q2")
     code = "return [...document.querySelectorAll('select, input')].filter(e => !e.labels.length).length"
     assert shown.script(code) == 0
     assert shown.count("img:not([alt]), img[alt='']") == 0

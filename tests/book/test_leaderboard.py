@@ -1,21 +1,25 @@
-"""The leaderboard: ranks, families, every row of every set beside the others, and what a reader does with the page."""
+"""The leaderboard and its downloads: every row of every set, ranks, families, and what a reader does with the page."""
 
+import io
+import json
 import re
-from pathlib import Path
+import shutil
+import zipfile
 from types import SimpleNamespace
 
 import pandas as pd
 import pytest
 
-from lib.book import board as boards
 from lib.book import leaderboard
-from lib.book.board import ABOUT, COSTS, SHOWN, about, board, family, ranks
-from lib.book.leaderboard import leaderboard_page
-from lib.evaluation import read_metrics
+from lib.book.downloads import write_downloads
+from lib.book.leaderboard import ABOUT, COSTS, SHOWN, ZIP, about, board, family, leaderboard_page, ranks
+from lib.diagnose.kept import keep
+from lib.evaluation import evaluate_given
+from lib.files import ROOT
 from lib.methods import METHODS
-from lib.published import METRICS_FILE
+from lib.published import MANIFEST, RESULTS
 
-STATIC = Path(__file__).resolve().parents[2] / "book" / "_static"
+STATIC = ROOT / "book" / "_static"
 
 
 @pytest.mark.parametrize(
@@ -31,48 +35,63 @@ def test_a_row_shares_the_rank_of_the_best_whose_mean_is_in_its_interval(means, 
 
 def test_a_family_is_what_its_rows_are_variants_of():
     assert {family(name) for name in ("dense", "dense_records", "dense_records_rerank", "fixed_128")} == {"dense"}
-    assert [family(name) for name in ("ahead_covers", "bm25", "bm25_records")] == ["ahead", "bm25", "bm25"]
     assert {family(name) for name in METHODS} <= {*METHODS}
 
 
-def test_every_row_has_recall_costs_command_and_run(study, tmp_path, monkeypatch):
-    monkeypatch.setattr(boards, "RESULTS", tmp_path)
-    pd.DataFrame({"method": ["bm25"], "question_s": [0.00179]}).reindex(columns=["method", *COSTS]).to_csv(
-        study.home / "times.csv", index=False
-    )
-    found = board(study)
-    assert found[["set", "method", "n", "question_s"]].to_numpy().tolist() == [["financebench", "bm25", 3, 0.00179]]
-    page = leaderboard_page(study)
-    assert '<a href="methods.html#method-bm25">BM25</a>' in page
-    assert 'href="../_static/runs/standard/bm25.trec.gz"' in page
-    assert "make notebook NB=03_baselines PARAMS=&#x27;-p methods &quot;[bm25]&quot;&#x27;" in page
-    assert ">0.0018</td>" in page
-    assert 'value="financebench" checked> financebench (n = 3)' in page
-    assert found.loc[0, "parameters"] == 0, "BM25 reads with no model"
-    assert found.loc[0, ["run_s", "peak_mib"]].gt(0).all()
-    assert found.loc[0, "types: metrics-generated (n = 3)"] == pytest.approx(found.loc[0, "page_recall"])
-    assert (study.outputs / "tables" / "leaderboard.csv").is_file()
+@pytest.fixture
+def beside(study, tmp_path, monkeypatch):
+    """The small study with times, a run that was diagnosed here, and the demo's publication over the same filings."""
+    root = shutil.copytree(RESULTS / "demo" / "default", tmp_path / "results" / "demo" / "default")
+    stated = json.loads((root / MANIFEST).read_text()) | {"collection": "financebench"}
+    (root / MANIFEST).write_text(json.dumps(stated))
+    elsewhere = tmp_path / "results" / "elsewhere" / "default"
+    shutil.copytree(RESULTS / "demo" / "default", elsewhere)
+    (elsewhere / MANIFEST).write_text(json.dumps(stated | {"dataset": "elsewhere", "collection": "elsewhere"}))
+    monkeypatch.setattr(leaderboard, "RESULTS", tmp_path / "results")
+    keep(study.home, "here", study.run("bm25"), evaluate_given(study, study.run("bm25"), "here"))
+    times = pd.DataFrame({"method": ["bm25"], "question_s": [0.00179]})
+    times.reindex(columns=["method", *COSTS]).to_csv(study.home / "times.csv", index=False)
+    return study
 
 
-def test_a_published_set_over_the_same_filings_is_on_the_board(study, tmp_path, monkeypatch):
-    other = {"dataset": "other", "collection": "financebench", "stages": [], "runs": {}}
-    layer = SimpleNamespace(
-        file=lambda name: study.outputs / name,
-        manifest=other,
-        dataset=lambda: study.dataset,
-        metrics=read_metrics(study.outputs / METRICS_FILE),
-    )
-    (path := tmp_path / "other" / "default" / "manifest.json").parent.mkdir(parents=True)
-    path.touch()
-    monkeypatch.setattr(boards, "RESULTS", tmp_path)
-    monkeypatch.setattr(boards, "Published", lambda root: layer)
-    assert board(study)["set"].tolist() == ["financebench", "other"]
-    page = leaderboard_page(study)
-    assert "make measure DATASET=financebench QUESTIONS=other METHODS=bm25" in page
-    assert 'href="../_static/sets/other/runs/standard/bm25.trec.gz"' in page
+def test_every_system_of_every_set_over_the_filings_is_a_row_with_its_costs_command_and_run(beside):
+    page = leaderboard_page(beside)
+    found = board(beside).set_index(["set", "method"])
+    assert {*found.index} >= {("financebench", "bm25"), ("financebench", "here"), ("demo", "bm25")}
+    assert {*found.index.get_level_values("set")} == {"financebench", "demo"}
+    own = found.loc["financebench", "bm25"]
+    assert own[["n", "question_s", "parameters"]].tolist() == [3, 0.00179, 0], "BM25 reads with no model"
+    assert own[["run_s", "peak_mib"]].gt(0).all()
+    assert own["types: metrics-generated (n = 3)"] == pytest.approx(own["page_recall"])
+    here = found.loc["financebench", "here"]
+    assert here[["page_recall", "rank", "by"]].tolist() == [own["page_recall"], 1, "diagnosed here"]
+    assert found.loc[("demo", "rank_bm25_pages"), "by"].startswith("submitted by ")
+    for wanted in (
+        '<a href="methods.html#method-bm25">BM25</a>',
+        'href="../_static/runs/standard/bm25.trec.gz"',
+        'href="../_static/sets/demo/runs/standard/bm25.trec.gz"',
+        "make notebook NB=03_baselines PARAMS=&#x27;-p methods &quot;[bm25]&quot;&#x27;",
+        "make measure DATASET=financebench QUESTIONS=demo METHODS=bm25",
+        ">0.0018</td>",
+        'value="financebench" checked> financebench (n = 3)',
+    ):
+        assert wanted in page
     assert page.count('<tr data-family="bm25"') == 1, "both sets are in one row"
-    other["collection"] = "elsewhere"
-    assert board(study)["set"].tolist() == ["financebench"]
+
+
+def test_all_results_are_in_one_file_without_a_text(beside, tmp_path):
+    write_downloads(beside, tmp_path / "downloads")
+    with zipfile.ZipFile(tmp_path / "downloads" / ZIP) as archive:
+        read = {name: archive.read(name) for name in archive.namelist()}
+    own = {"metrics.csv.gz", "qrels.txt", "questions.csv", "summary.csv", "manifest.json", "runs/standard/bm25.trec.gz"}
+    assert own | {f"demo/{name}" for name in own} | {"times.csv"} <= {*read}
+    assert read["qrels.txt"].decode().splitlines()[0] == "q1 0 ACME_2020_10K#p0002 1"
+    assert "question" not in [*pd.read_csv(io.BytesIO(read["questions.csv"]))]
+    described = set(re.findall(r"^\| `([\w.]+)`", read["README.md"].decode(), flags=re.M))
+    assert {name for name in read if "/" not in name} - {"README.md"} <= described
+    files = {str(path.relative_to(tmp_path / "downloads")) for path in (tmp_path / "downloads").rglob("*.gz")}
+    outside = {"runs/standard/here.trec.gz", "sets/demo/runs/standard/rank_bm25_pages.trec.gz"}
+    assert {"runs/standard/bm25.trec.gz", "sets/demo/runs/standard/bm25.trec.gz", *outside} <= files
 
 
 MEANS = {
@@ -81,6 +100,14 @@ MEANS = {
 }
 BY_DEFAULT = ["Ahead", "Dense, filings matched by records", "Dense + reranker", "Parent-child", "SPLADE"]
 BY_DEFAULT += ["BM25, filings matched by records"]
+ALL_ROWS = [METHODS[name].title for name in MEANS]
+
+
+def page_of(frame: pd.DataFrame, monkeypatch) -> str:
+    """The page of an invented board."""
+    monkeypatch.setattr(leaderboard, "board", lambda study: frame)
+    dataset = SimpleNamespace(name="one", collection="one")
+    return leaderboard_page(SimpleNamespace(dataset=dataset, write=lambda name, text: None))
 
 
 def invented(set_name: str, sign: int = 1) -> pd.DataFrame:
@@ -92,23 +119,21 @@ def invented(set_name: str, sign: int = 1) -> pd.DataFrame:
         | {"types: words (n = 9)": mean, "question_s": 1 / mean}
         for place, (name, mean) in enumerate(MEANS.items(), 1)
     ]
-    absent = ["given", "reported", "peak_mib", "run_s", *COSTS[1:]]
-    return pd.DataFrame(rows).reindex(columns=[*rows[0], *absent])
+    return pd.DataFrame(rows).reindex(columns=[*rows[0], "given", "reported", "peak_mib", "run_s", *COSTS[1:]])
+
+
+def test_a_title_is_text(monkeypatch):
+    frame = invented("one").assign(title="<img src=x onerror=hacked>", needs='"><script>')
+    page = page_of(frame, monkeypatch)
+    assert "<img" not in page
+    assert "<script" not in page
 
 
 @pytest.fixture
-def any_study(tmp_path):
-    """As much of a study as a page needs whose board is invented."""
-    dataset = SimpleNamespace(name="one", collection="one")
-    return SimpleNamespace(dataset=dataset, write=lambda name, text: (tmp_path / Path(name).name).write_text(text))
-
-
-@pytest.fixture
-def open_board(any_study, browser, tmp_path, monkeypatch):
+def open_board(browser, tmp_path, monkeypatch):
     """Opens an invented leaderboard, with what the address says behind the page; with a script, or without."""
     frame = pd.concat([invented("one"), invented("two", -1)], ignore_index=True)
-    monkeypatch.setattr(leaderboard, "board", lambda study: frame)
-    [table] = re.findall(r"```\{raw\} html\n(.*?)\n```", leaderboard_page(any_study), flags=re.S)
+    [table] = re.findall(r"```\{raw\} html\n(.*?)\n```", page_of(frame, monkeypatch), flags=re.S)
     links = "".join(f"<script src='{(STATIC / name).as_uri()}'></script>" for name in ("tables.js", "leaderboard.js"))
     style = f"<link rel=stylesheet href='{(STATIC / 'study.css').as_uri()}'>"
 
@@ -135,24 +160,21 @@ def press(browser, path: str) -> None:
     browser.execute_script("arguments[0].click()", browser.find_element("xpath", path))
 
 
-def test_families_are_folded_to_their_best_row_and_open_where_asked(open_board, browser):
+def test_families_fold_rows_sort_and_are_filtered(open_board, browser):
     open_board()
     assert titles(browser) == BY_DEFAULT
     assert "6 of 10 rows" in browser.find_element("css selector", ".count").text
-    press(browser, "//tr[@data-family='dense']//button[not(@hidden)]")
+    opener = "//tr[@data-family='dense']//button[not(@hidden)]"
+    press(browser, opener)
     assert titles(browser)[1:4] == ["Dense, filings matched by records", "Dense", "Chunks of 128 tokens"]
     assert browser.current_url.endswith("?open=dense")
-    press(browser, "//tr[@data-family='dense']//button[not(@hidden)]")
+    press(browser, opener)
     assert titles(browser) == BY_DEFAULT
     press(browser, "//input[@value='all']")
-    assert titles(browser) == [METHODS[name].title for name in MEANS]
-
-
-def test_heads_sort_families_by_their_best_row_and_needs_and_words_filter(open_board, browser):
+    assert titles(browser) == ALL_ROWS
     open_board()
     press(browser, "//th[@data-key='two page_recall']/button")
     assert titles(browser)[:3] == ["BM25", "Chunks of 128 tokens", "SPLADE"]
-    assert "sort=descending+two+page_recall" in browser.current_url
     open_board()
     press(browser, "//input[@value='metadata']")
     assert titles(browser) == ["Ahead by cover pages", "Dense + reranker", "Parent-child", "Dense", "SPLADE", "BM25"]
@@ -163,24 +185,23 @@ def test_heads_sort_families_by_their_best_row_and_needs_and_words_filter(open_b
 def test_columns_are_chosen_and_the_address_restores_everything(open_board, browser):
     open_board()
     assert "one page_recall_pooled" not in heads(browser)
-    press(browser, "//input[@value='types']")
-    press(browser, "//input[@value='two']")
-    press(browser, "//input[@value='cross-encoder']")
-    press(browser, "//tr[@data-family='bm25']//button[not(@hidden)]")
-    press(browser, "//th[@data-key='one types: words (n = 9)']/button")
+    for path in (
+        *(f"//input[@value='{value}']" for value in ("types", "two", "cross-encoder")),
+        "//tr[@data-family='bm25']//button[not(@hidden)]",
+        "//th[@data-key='one types: words (n = 9)']/button",
+    ):
+        press(browser, path)
     before, address = (heads(browser), titles(browser)), browser.current_url
     assert "one types: words (n = 9)" in before[0]
     assert not any(key.startswith("two") for key in before[0])
-    assert "Dense + reranker" not in before[1]
-    assert "BM25" in before[1]
+    assert ("Dense + reranker" in before[1], "BM25" in before[1]) == (False, True)
     open_board("?" + address.partition("?")[2])
-    assert (heads(browser), titles(browser)) == before
-    assert browser.current_url == address
+    assert (heads(browser), titles(browser), browser.current_url) == (*before, address)
 
 
 def test_without_a_script_it_is_a_plain_table_of_all_rows_and_it_prints_whole(open_board, browser):
     open_board(has_scripts=False)
-    assert titles(browser) == [METHODS[name].title for name in MEANS]
+    assert titles(browser) == ALL_ROWS
     assert not browser.find_element("css selector", "#leaderboard form").is_displayed()
     assert {"one page_recall", "two page_recall", "needs"} <= {*heads(browser)}
     open_board()
@@ -192,11 +213,3 @@ def test_without_a_script_it_is_a_plain_table_of_all_rows_and_it_prints_whole(op
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
     assert overflow == "visible"
     assert height >= table
-
-
-def test_a_title_is_text(any_study, monkeypatch):
-    frame = invented("one").assign(title="<img src=x onerror=hacked>", needs='"><script>')
-    monkeypatch.setattr(leaderboard, "board", lambda study: frame)
-    page = leaderboard_page(any_study)
-    assert "<img" not in page
-    assert "<script" not in page

@@ -2,21 +2,21 @@
 
 import json
 
-from lib.book.manifest import folds_of, seeds_of, stages_of, write_manifest
+from lib.book.manifest import stages_of, write_manifest
 
 
-def test_seeds_are_found_at_any_depth():
-    settings = {"a": {"seed": 1, "b": {"fold_seeds": [2, 3]}}, "seeds": [4], "c": {"size": 5}}
-    assert seeds_of(settings) == {"a.seed": 1, "a.b.fold_seeds": [2, 3], "seeds": [4]}
-
-
-def test_folds_say_what_training_and_test_share(study):
+def test_it_has_runs_with_key_and_bytes_of_the_outputs_and_what_training_and_test_of_folds_share(study):
     record = {"fold": 0, "shared_companies": [], "train_filings": ["A"], "curve": [1]}
     study.write("folds/page_scorer-company.json", json.dumps([record, record | {"fold": 1}]))
     study.write("folds/ahead-13-0.json", json.dumps(record))
-    told = {"fold": 0, "shared_companies": []}
-    assert folds_of(study) == {"ahead-13-0": [told], "page_scorer-company": [told, told | {"fold": 1}]}
-    assert write_manifest(study)["folds"] == folds_of(study)
+    made, told = write_manifest(study), {"fold": 0, "shared_companies": []}
+    assert made["folds"] == {"ahead-13-0": [told], "page_scorer-company": [told, told | {"fold": 1}]}
+    assert sorted(made["runs"]) == ["oracle-document/bm25", "oracle-page/bm25", "standard/bm25"]
+    assert made["runs"]["standard/bm25"]["key"] == study.run_entry("bm25").key
+    assert made["date"] == max(record["at"] for record in made["stages"])[:10]
+    assert made["inputs"] == {"bm25": ""}
+    assert {"significance.seed", "ahead.fold_seeds"} <= made["seeds"].keys()
+    assert json.loads((study.outputs / "manifest.json").read_text()) == json.loads(json.dumps(made))
 
 
 def test_the_stages_behind_a_stage_are_listed_though_nothing_asks_for_them_any_more(study):
@@ -31,12 +31,3 @@ def test_the_stages_behind_a_stage_are_listed_though_nothing_asks_for_them_any_m
     assert found["embeddings/windows"]["origin"] == "reused"
     assert f"embeddings/windows/{found['embeddings/windows']['key']}" in found["analysis/any"]["asked"]
     assert {"pages", "chunks", "digests/chunks", "runs/standard/bm25"} <= set(found)
-
-
-def test_runs_are_listed_with_the_key_and_the_bytes_of_the_outputs(study):
-    made = write_manifest(study)
-    assert sorted(made["runs"]) == ["oracle-document/bm25", "oracle-page/bm25", "standard/bm25"]
-    assert made["runs"]["standard/bm25"]["key"] == study.run_entry("bm25").key
-    assert made["date"] == max(record["at"] for record in made["stages"])[:10]
-    assert made["inputs"] == {"bm25": ""}
-    assert json.loads((study.outputs / "manifest.json").read_text()) == json.loads(json.dumps(made))

@@ -1,17 +1,32 @@
 """Running chapters: wrong parameters are refused, failed runs leave nothing, and what has to run again."""
 
 import json
+import os
 import shutil
+import signal
+import subprocess
+import sys
 import time
+from pathlib import Path
 from types import SimpleNamespace
 
 import nbformat
 import pytest
 
 from lib.book import notebooks
-from lib.files import write_atomically
+from lib.files import ROOT, write_atomically
 from lib.store import Store
 from lib.words import StudyError
+
+KERNEL = {"name": "python3", "display_name": "", "language": "python"}
+
+
+def write_chapter(path: Path, *code: str) -> None:
+    """A chapter of these cells, the first of them its parameters."""
+    cells = [
+        nbformat.v4.new_code_cell(one, metadata={"tags": ["parameters"] * (not row)}) for row, one in enumerate(code)
+    ]
+    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": KERNEL}), path)
 
 
 @pytest.mark.parametrize(
@@ -26,44 +41,84 @@ def test_a_wrong_name_lists_the_right_ones(name, given, message):
         notebooks.check_parameters(name, given)
 
 
-def test_a_chapter_on_answers_is_left_out_and_says_so_where_there_are_none():
-    left_out = {*notebooks.chapters()} - {*notebooks.chapters(("answer",))}
-    assert left_out == {"06_generation", "a2_measures"}
+def test_chapters_on_answers_are_left_out_where_there_are_none_and_each_waits_for_one_that_is_there():
+    assert {*notebooks.chapters()} - {*notebooks.chapters(("answer",))} == {"06_generation", "a2_measures"}
     assert notebooks.chapters(("evidence",)) == notebooks.chapters()
-    heading, _, reason = notebooks.in_place_of("06_generation", "<b>").splitlines()
-    assert heading == "# Do better pages give better answers?"
-    assert "needs answers, which no question of \\<b\\> has" in reason
+    assert {*notebooks.AFTER, *notebooks.AFTER.values(), *notebooks.LONGEST} <= {*notebooks.chapters()}
 
 
 def test_a_failed_run_leaves_no_notebook_behind(tmp_path, monkeypatch):
-    kernel = {"name": "python3", "display_name": "", "language": "python"}
-    given = nbformat.v4.new_code_cell("x = 1  # int: a number", metadata={"tags": ["parameters"]})
-    cells = [given, nbformat.v4.new_code_cell("1 / 0")]
-    source = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
     monkeypatch.setattr(notebooks, "NOTEBOOKS", tmp_path)
-    nbformat.write(source, tmp_path / "01_broken.ipynb")
+    write_chapter(tmp_path / "01_broken.ipynb", "x = 1  # int: a number", "1 / 0")
     with pytest.raises(StudyError, match="01_broken failed in cell 2: ZeroDivisionError"):
         notebooks.run("01_broken", {"x": 2}, tmp_path / "out")
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["01_broken.failed.ipynb"]
 
 
-def test_a_chapter_begins_when_the_one_it_reads_has_ended(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("failing", "names"),
+    [("", {"06_generation", "10_growth", "08_claims"}), ("06_generation", {"06_generation", "10_growth"})],
+)
+def test_a_chapter_begins_when_the_one_it_reads_has_ended_and_none_once_one_has_failed(
+    tmp_path, monkeypatch, failing, names
+):
     events = []
 
     def run(name, given, target):
         events.append(f"{name} begins")
         time.sleep(0.5 if name == "06_generation" else 0)
         events.append(f"{name} ends")
+        if name == failing:
+            raise StudyError("it fails")
 
     monkeypatch.setattr(notebooks, "run", run)
     monkeypatch.setattr(notebooks.signal, "signal", lambda number, handler: None)
     monkeypatch.chdir(tmp_path)
-    notebooks.run_all(["06_generation", "08_claims", "08_claims", "10_growth"], {}, tmp_path, 2)
+    try:
+        notebooks.run_all(["06_generation", "08_claims", "10_growth"], {}, tmp_path, 2)
+        assert not failing
+    except StudyError:
+        assert failing
     at = {event: place for place, event in enumerate(events)}
-    assert at["10_growth ends"] < at["06_generation ends"] < at["08_claims begins"]
-    notebooks.run_all(["08_claims"], {}, tmp_path, 2)
-    assert events[-1] == "08_claims ends"
-    assert {*notebooks.AFTER, *notebooks.AFTER.values()} <= {*notebooks.chapters()}
+    assert {event.split()[0] for event in events} == names
+    assert at["10_growth ends"] < at["06_generation ends"] < at.get("08_claims begins", 99)
+
+
+SCRIPT = """
+import sys
+from pathlib import Path
+from lib.book import notebooks
+folder = Path({folder!r})
+notebooks.NOTEBOOKS = folder
+if __name__ == "__main__":
+    notebooks.run_all(["waits"], {{}}, folder / "out", 1)
+"""
+WAITS = "import os, pathlib, time\npathlib.Path({path!r}).write_text(str(os.getpid()))\ntime.sleep(600)"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+def test_a_kernel_ends_with_the_command(tmp_path, number):
+    def until(is_so) -> bool:
+        end = time.monotonic() + 120
+        while not (found := is_so()) and time.monotonic() < end:
+            time.sleep(0.2)
+        return found
+
+    kernel_file = tmp_path / "kernel"
+    write_chapter(tmp_path / "waits.ipynb", WAITS.format(path=str(kernel_file)))
+    (tmp_path / "script.py").write_text(SCRIPT.format(folder=str(tmp_path)))
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    running = subprocess.Popen([sys.executable, str(tmp_path / "script.py")], env=environment)
+    try:
+        assert until(lambda: kernel_file.is_file() and kernel_file.read_text())
+        kernel = Path("/proc") / kernel_file.read_text()
+        assert kernel.exists()
+        running.send_signal(number)
+        running.wait(60)
+        assert until(lambda: not kernel.exists() or "(zombie)" in (kernel / "status").read_text())
+    finally:
+        running.kill()
 
 
 def test_what_belongs_to_one_machine_and_progress_bars_are_removed():
@@ -82,13 +137,10 @@ def test_what_belongs_to_one_machine_and_progress_bars_are_removed():
 # --- which chapters something has changed for ---
 
 GIVEN = {"dataset": "demo", "profile": "default", "results": "published"}
-TOC = """root: book/intro
-parts:
-- chapters:
-  - file: notebooks/01_data
-  - file: notebooks/02_oracles
-  - file: pages/methods
-"""
+BOTH = ["01_data", "02_oracles"]
+SOURCES = ("lib/code.py", "book/intro.md", "_config.yml", "notebooks/profiles/new.yaml")
+SOURCES += ("book/results/demo/base/manifest.json",)
+NO_SOURCES = ("book/results/demo/default/manifest.json", "book/_build/index.html", "lib/__pycache__/code.pyc")
 
 
 def computed(folder) -> None:
@@ -101,7 +153,9 @@ def built(tmp_path, monkeypatch):
     names = ("lib/code.py", "notebooks/01_data.ipynb", "notebooks/02_oracles.ipynb", "book/intro.md", "_config.yml")
     for name in names:
         write_atomically(tmp_path / name, name)
-    (tmp_path / "_toc.yml").write_text(TOC)
+    (tmp_path / "_toc.yml").write_text(
+        "".join(f"- file: {one}\n" for one in ("notebooks/01_data", "notebooks/02_oracles", "pages/x"))
+    )
     monkeypatch.setattr(notebooks, "ROOT", tmp_path)
     monkeypatch.setattr(notebooks, "NOTEBOOKS", tmp_path / "notebooks")
     outputs = tmp_path / "outputs"
@@ -114,22 +168,14 @@ def built(tmp_path, monkeypatch):
         profile={"chunks": 1},
         write=lambda name, text: write_atomically(outputs / name, text),
     )
-    used = study.store.get("used", {}, computed)
-    absent = study.store.key("absent", {})
-    for chapter, stage, key in (("01_data", "used", used.key), ("02_oracles", "absent", absent)):
-        record = {"chapter": chapter, "stage": stage, "key": key, "origin": "any"}
-        outputs.mkdir(exist_ok=True)
-        with (outputs / "stages.jsonl").open("a") as file:
-            file.write(json.dumps(record) + "\n")
-        write_atomically(outputs / "notebooks" / f"{chapter}.ipynb", "run")
-    notebooks.remember(study, GIVEN)
+    places = ("used", study.store.get("used", {}, computed).key), ("absent", study.store.key("absent", {}))
+    lines = []
+    for chapter, (stage, key) in zip(BOTH, places, strict=True):
+        lines.append(json.dumps({"chapter": chapter, "stage": stage, "key": key, "origin": "any"}))
+        study.write(f"notebooks/{chapter}.ipynb", "run")
+    study.write("stages.jsonl", "\n".join(lines))
+    study.write(notebooks.STAMPS, json.dumps(notebooks.stamps(study, GIVEN)))
     return study
-
-
-BOTH = ["01_data", "02_oracles"]
-SOURCES = ("lib/code.py", "book/intro.md", "_config.yml", "notebooks/profiles/new.yaml")
-SOURCES += ("book/results/demo/base/manifest.json",)
-NO_SOURCES = ("book/results/demo/default/manifest.json", "book/_build/index.html", "lib/__pycache__/code.pyc")
 
 
 def publish(store: Store, **files: dict) -> None:
@@ -152,25 +198,19 @@ CHANGES = {
     "filings that are not here": (lambda built: setattr(built, "has_text", False), BOTH),
     "other filings": (lambda built: setattr(built.dataset, "fingerprint", "g"), BOTH),
     "texts": (lambda built: write_atomically(built.home / "generations.jsonl", "{}\n"), BOTH),
+    "a log that was forgotten": (lambda built: notebooks.forget_stages(built, BOTH[:1]), BOTH[:1]),
 }
 
 
 @pytest.mark.parametrize("what", CHANGES)
 def test_the_chapters_that_something_has_changed_for_run_again(built, what):
-    assert notebooks.chapters() == BOTH
     change, expected = CHANGES[what]
     change(built)
     assert notebooks.changed_chapters(built, GIVEN) == expected
     assert notebooks.changed_chapters(built, GIVEN | {"profile": "paper"}) == BOTH
 
 
-def test_what_a_chapter_used_is_forgotten_before_it_runs_again(built):
-    notebooks.forget_stages(built, ["01_data"])
-    assert {record["chapter"] for record in notebooks.read_stages(built)} == {"02_oracles"}
-
-
-@pytest.mark.parametrize(("name", "read"), [("stages.jsonl", notebooks.read_stages), ("x.json", None)])
-def test_a_cut_file_of_the_outputs_is_told(tmp_path, name, read):
-    (tmp_path / name).write_text('{"stage": "a"')
-    with pytest.raises(StudyError, match=f"{name} is damaged .*; remove it and run the command again"):
-        read(SimpleNamespace(outputs=tmp_path)) if read else notebooks.read_json(tmp_path / name)
+def test_a_cut_file_of_the_outputs_is_named(built):
+    built.write("stages.jsonl", '{"stage": "a"')
+    with pytest.raises(StudyError, match=r"stages.jsonl is damaged .*; remove it and run the command again"):
+        notebooks.read_stages(built)

@@ -14,11 +14,9 @@ from lib.evaluation import evaluate
 from lib.studies import open_study
 from lib.study import Study
 from lib.words import StudyError
-from tests.conftest import DatasetFolder
-from tests.small import browser  # noqa: F401
+from tests.small import browser, write_dataset  # noqa: F401
 
 LONGEST = 9000  # characters of an error that a person still reads: 50 problems, a line each
-PAGES = {"ACME_2024": ["Annual report of Acme", "Net sales rose to 1,577"], "BOLT_2024": ["Bolt", "Cash flow fell"]}
 
 
 @pytest.fixture
@@ -27,12 +25,8 @@ def told(record_property):
 
     @contextmanager
     def expect(words: str | None, may_work: bool = False) -> Iterator[None]:
-        """The block ends in one StudyError that contains the words; a traceback and silence are bad.
-
-        Args:
-            words: None where the fault must do no harm, so that nothing is to be told.
-            may_work: whether a right result is good, too.
-        """
+        """The block ends in one StudyError that contains the words, which are None where the fault must do no harm; a
+        traceback is bad, and silence unless it ``may_work``."""
         said = ""
         try:
             yield
@@ -62,13 +56,8 @@ class Sound:
         return Path(tempfile.mkdtemp(dir=self.folder))
 
     def dataset(self, root: Path | None = None) -> Path:
-        """Write the dataset; its folder."""
-        made = DatasetFolder(root or self.new() / "mine")
-        for name, texts in PAGES.items():
-            made.text(name, *texts)
-            asked = f"What of {name[:4]}: {texts[1][:9]}?"
-            made.question(f"q-{name}", name, (1, texts[1]), question=asked, question_type="t")
-        return made.write()
+        """Write the dataset, that of :mod:`tests.small`; its folder."""
+        return write_dataset(root or self.new() / "mine")
 
     def open(self, root: Path, artifacts: Path | None = None, **given: object) -> Study:
         """The study of a dataset."""
@@ -78,7 +67,6 @@ class Sound:
     def results(self, root: Path, artifacts: Path | None = None) -> list[str]:
         """The runs and metrics of a dataset."""
         study = self.open(root, artifacts)
-        study.store.say = lambda line: None
         conditions = ("standard", "oracle-page")
         frames = [frame(study, "bm25", one) for one in conditions for frame in (evaluate, Study.run)]
         return [frame.to_csv(index=False) for frame in frames]

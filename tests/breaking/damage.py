@@ -18,11 +18,6 @@ def replaced(make: Spoil) -> Spoil:
     return lambda path: (path.unlink(), make(path))
 
 
-def below(name: str, spoil: Spoil) -> Spoil:
-    """Spoils the file of this name below a folder."""
-    return lambda root: spoil(root / name)
-
-
 def _flipped(content: bytes) -> bytes:
     middle = len(content) // 2
     return content[:middle] + bytes(byte ^ 1 for byte in content[middle : middle + 1]) + content[middle + 1 :]

@@ -21,7 +21,7 @@ from lib.archive import index
 from lib.archive.ask import Archive, page_picture
 from lib.archive.index import Plan, Shards, write_shards
 from lib.data import pdf
-from lib.data.locate import folder_of, named_apart
+from lib.data.locate import named_apart
 from lib.files import aside
 from lib.words import StudyError
 from tests.breaking.damage import DAMAGES, cases
@@ -74,7 +74,6 @@ def linked_outside(root: Path) -> None:
 
 ODD = {
     "a dangling link": lambda root: (root / "X.pdf").symlink_to("nowhere"),
-    "a link to itself": lambda root: (root / "X.pdf").symlink_to("X.pdf"),
     "a link to a file outside": lambda root: (root / "X.pdf").symlink_to(write_pdf(root.parent / "out.pdf", "secret")),
     "a link to a folder outside": linked_outside,
     "a folder": lambda root: (root / "X.pdf").mkdir(),
@@ -94,14 +93,13 @@ ODD = {
 def test_an_odd_file_is_left_out_with_its_path_and_stops_no_other(shards, folder, make):
     make(folder.root)
     folder.text("CORK", "Cork")
-    for is_again in (False, True):
+    for words in (" added", "1 left out; read now: 0 pages"):  # at first, and again
         done = CliRunner().invoke(index_command, [])
         assert done.exit_code == 0, done.output
         (said,) = (line for line in done.stderr.splitlines() if line.startswith("left out: "))
         assert "X" in said or "pdfs: leads out" in said
         assert "1 left out" in done.stdout
-        assert (" added" in done.stdout) == (not is_again)
-        assert ("1 left out; read now: 0 pages" in done.stdout) == is_again
+        assert words in done.stdout
     assert [name for name in shards.names() if name != "X"] == ["ACME", "BOLT", "CORK"]
     archive = CliRunner().invoke(ask, ["net sales"])
     assert archive.exit_code == 0, archive.output
@@ -113,9 +111,8 @@ def test_a_scan_is_named_with_what_mends_it_and_pages_without_text_are_counted(s
     folder.pdf("SCAN", "", "")
     write_pdf(folder.root / "HALF.PDF", "Half of it", "")
     said = CliRunner().invoke(index_command, []).stderr
-    assert "pdfs/SCAN.pdf: no page has text" in said
-    assert "ocrmypdf pdfs/SCAN.pdf pdfs/SCAN.pdf" in said
-    assert "HALF.PDF: 1 of 2 pages have no text" in said
+    for words in ("SCAN.pdf: no page has text", "ocrmypdf pdfs/SCAN.pdf", "HALF.PDF: 1 of 2 pages have no text"):
+        assert words in said
     assert shards.names() == ["ACME", "BOLT", "HALF"]
 
 
@@ -124,17 +121,13 @@ def test_two_folders_of_one_name_never_share_an_index(tmp_path):
     for root in roots:
         root.mkdir(parents=True)
     assert len({named_apart(root) for root in roots} | {"store", "filings"}) == 6
-    (tmp_path / "link").symlink_to(roots[0])
-    assert named_apart(tmp_path / "link") == named_apart(roots[0])
     assert named_apart(Path("/")).startswith("root-")
 
 
 @pytest.mark.parametrize("name", ["~nosuchuser/x", "x" * 5000, "\0", "no/such"], ids=ascii)
 def test_a_path_that_is_no_folder_is_none(name):
-    assert folder_of(name) is None
     done = CliRunner().invoke(commands, ["index", "--dataset", name])
-    assert done.exit_code == 1
-    assert "no folder" in done.output
+    assert (done.exit_code, "no folder" in done.output) == (1, True)
 
 
 def test_pictures_are_of_the_bytes_that_were_read(folder, shards):
@@ -169,12 +162,6 @@ def test_a_pdf_that_takes_too_much_is_left_out(tmp_path, monkeypatch, name, limi
     texts, wrong = pdf.read_texts(tmp_path / "X.pdf")
     assert texts == []
     assert "to read" in wrong
-
-
-def test_a_font_that_is_odd_is_no_lack_of_memory():
-    assert pdf.NO_MEMORY.search("code=2: calloc (4104 x 1 bytes) failed")
-    assert pdf.NO_MEMORY.search("malloc (90000 bytes) failed")
-    assert not pdf.NO_MEMORY.search("FT_Load_Glyph(TimesNewRomanPSMT,94): array allocation size too large")
 
 
 NAMES, WORDS = some.sampled_from(["ACME", "BOLT", "CORK"]), some.sampled_from(["zebra", "quince", "walrus", ""])

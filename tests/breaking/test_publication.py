@@ -1,7 +1,5 @@
-"""Damage to what is published and stored, and hostile text in every place where text meets MyST or a spreadsheet."""
+"""Damage to what is published: named by verification and by a book that reads it, and never used."""
 
-import csv
-import io
 import json
 import shutil
 from collections.abc import Iterator
@@ -14,27 +12,16 @@ import pandas as pd
 import pytest
 
 from extras.publish.verify import check_files
-from lib.book.allowed import found_in
 from lib.published import GENERATIONS_FILE, MANIFEST, METRICS_FILE, RESULTS, RUNS_FILE, Published, Stated
-from lib.show.display import markdown_table
-from lib.show.markup import as_csv, escape, is_computed, verbatim
-from lib.store import Store
-from tests.breaking.damage import DAMAGES, Spoil, below, cases
-from tests.breaking.hostile import texts
+from tests.breaking.damage import DAMAGES, Spoil, cases
 
 pytestmark = [pytest.mark.slow, pytest.mark.breaking]
 
 DEMO = RESULTS / "demo" / "default"
 WHOLE = json.loads((DEMO / MANIFEST).read_text())
 RUN, OF_RUNS, FILES = next(iter(WHOLE["runs"])), WHOLE["runs"], WHOLE["files"]
-
-
-def kind_of(name: str) -> tuple[str, ...]:
-    return (*name.split("/")[:2], Path(name).suffix) if "/" in name else (name,)
-
-
-#: A file of each kind.
-KINDS = list({kind_of(name): name for name in sorted(FILES, reverse=True)}.values())
+#: A file of each kind: of a folder and with an ending, or by its name.
+KINDS = list({(*Path(name).parts[:2], Path(name).suffix) if "/" in name else name: name for name in FILES}.values())
 
 
 @pytest.fixture(scope="module")
@@ -69,26 +56,21 @@ def without(whole: dict, name: str) -> dict:
     return {key: value for key, value in whole.items() if key != name}
 
 
-NO_JSON = [(DEMO / MANIFEST).read_bytes()[:999], "{}".encode("utf-16"), b"[" * 100_000]
-NO_JSON += [b"", b"{}", b"[]", b"null", b"1", b"NaN"]
-MANIFESTS = {repr(content[:9]): holding(content) for content in NO_JSON}
-for field in Stated.model_fields:
-    MANIFESTS[f"without {field}"] = holding(json.dumps(without(WHOLE, field)).encode())
-    MANIFESTS |= {f"{field} is {value}": stating(**{field: value}) for value in (None, 7)}
-MANIFESTS |= {
-    "a run is a text": stating(runs={RUN: "x"}),
-    "a run has no hash": stating(runs={RUN: {}}),
-    "a stage has no key": stating(stages=[{"stage": "a"}]),
-    "a hash is a number": stating(files=FILES | {"summary.csv": 1}),
-    "a file is not listed": stating(files=without(FILES, "summary.csv")),
-}
+NO_JSON = [(DEMO / MANIFEST).read_bytes()[:999], "{}".encode("utf-16"), b"[" * 100_000, b"", b"{}", b"null", b"NaN"]
 #: What is done to a published file, and what the error names.
-FAULTS = {f"{MANIFEST}: {what}": (MANIFEST, spoil, "") for what, spoil in MANIFESTS.items()}
-FAULTS["a run is not listed"] = (MANIFEST, stating(runs=without(OF_RUNS, RUN)), RUN)
-FAULTS["a run has another hash"] = (MANIFEST, stating(runs=OF_RUNS | {RUN: {"sha256": "0" * 64}}), RUN)
-for name in KINDS:
-    FAULTS |= {f"{name}: {what}": (name, spoil, name) for what, spoil in DAMAGES.items()}
+FAULTS = {f"manifest: {content[:9]!r}": (MANIFEST, holding(content), "") for content in NO_JSON}
+for field in Stated.model_fields:
+    FAULTS[f"manifest without {field}"] = (MANIFEST, holding(json.dumps(without(WHOLE, field)).encode()), "")
+    FAULTS[f"{field} is 7"] = (MANIFEST, stating(**{field: 7}), "")
+FAULTS |= {
+    "a run has no hash": (MANIFEST, stating(runs={RUN: {}}), ""),
+    "a stage has no key": (MANIFEST, stating(stages=[{"stage": "a"}]), ""),
+    "a file is not listed": (MANIFEST, stating(files=without(FILES, "summary.csv")), ""),
+    "a run is not listed": (MANIFEST, stating(runs=without(OF_RUNS, RUN)), RUN),
+    "a run has another hash": (MANIFEST, stating(runs=OF_RUNS | {RUN: {"sha256": "0" * 64}}), RUN),
+}
 for name, other in pairwise(KINDS):
+    FAULTS |= {f"{name}: {what}": (name, spoil, name) for what, spoil in DAMAGES.items()}
     FAULTS[f"{name}: is {other}"] = (name, partial(shutil.copyfile, DEMO / other), name)
 for name in ("more.csv", ".hidden", "shown/tables/more.csv"):
     FAULTS[f"{name}: is new"] = (name, holding(b"x"), name)
@@ -130,53 +112,3 @@ def test_a_damaged_stored_result_is_not_used(root, stage, key, path, spoil):
     assert Published(root).find(stage, key) is not None
     with spoilt(root, path, spoil):
         assert Published(root).find(stage, key) is None
-
-
-def restated(path: Path, **changes: object) -> None:
-    record = json.loads((path / "entry.json").read_text())
-    (path / "entry.json").write_text(json.dumps(record | changes))
-
-
-def taken_from_another(path: Path) -> None:
-    shutil.rmtree(path)
-    shutil.copytree(path.with_name(Store(path.parents[1]).key("a", {"b": 2})), path)
-
-
-ENTRIES = {
-    "the entry is a file": lambda path: (shutil.rmtree(path), path.write_text("x")),
-    "the entry is empty": lambda path: (shutil.rmtree(path), path.mkdir()),
-    "one file more": lambda path: (path / "more").write_text("x"),
-    "the record is an empty object": lambda path: (path / "entry.json").write_text("{}"),
-    "the record is a list": lambda path: (path / "entry.json").write_text("[]"),
-    "the record has another key": partial(restated, key="0" * 20),
-    "the record has other parameters": partial(restated, params={}),
-    "the record has no files": partial(restated, files={}),
-    "the entry of another result": taken_from_another,
-}
-for what, spoil in DAMAGES.items():
-    ENTRIES |= {f"{name}: {what}": below(name, spoil) for name in ("entry.json", "rows.npy")}
-
-
-@cases("spoil", ENTRIES)
-def test_a_damaged_entry_of_the_store_is_made_anew(tmp_path, spoil):
-    def made(number: int) -> Path:
-        store = Store(tmp_path, say=lambda line: None)
-        return store.get("a", {"b": number}, lambda target: (target / "rows.npy").write_text(str(number))).path
-
-    first, _ = made(1), made(2)
-    spoil(first)
-    assert (made(1) / "rows.npy").read_text() == "1"
-
-
-HOSTILE = texts(Path("/tmp/secret.txt"))
-
-
-@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
-def test_hostile_text_is_escaped_in_myst_and_kept_in_csv(text):
-    frame = pd.DataFrame({text: [text]})
-    caption = f"::::{{table}} Of {escape(text)}.\n:name: tab-x\n\n| a |\n|---|\n| b |\n::::"
-    for made in (markdown_table(frame), caption, f"**{escape(text)}**", escape(text), verbatim(text)):
-        assert found_in(made) == []
-    cells = {cell for row in csv.reader(io.StringIO(as_csv(frame), newline="")) for cell in row}
-    assert cells == {f"'{text}" if is_computed(text) else text}  # an apostrophe where a spreadsheet would compute
-    assert not any(map(is_computed, cells))

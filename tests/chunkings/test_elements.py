@@ -35,27 +35,16 @@ def test_a_page_is_told_apart(page_of):
     assert rows_of_page(last, given + " \n\n")[-1].text == "60"
 
 
-@pytest.mark.parametrize(
-    ("lines", "font"),
-    [
-        (["Net sales were $32,765 in 2018 and $31,657 in 2017.", "Cost of sales were 16,682 and 16,055."], "helv"),
-        ([f"We may not be able to sell what we make {row}" for row in range(5)], "hebo"),
-    ],
-    ids=["figures in prose are no table", "a paragraph in bold is no title"],
-)
-def test_text_is_text(page_of, lines, font):
-    page = page_of()
-    for row, line in enumerate(lines):
-        page.insert_text((50, 60 + 11 * row), line, fontname=font, fontsize=9)
-    assert [kind for kind, _ in kinds(page)] == ["text"]
-
-
-def test_figures_that_stand_in_no_column_are_no_table(page_of):
-    page = page_of()
-    for number, (x, figure) in enumerate([(200, "17"), (330, "2018"), (410, "5")]):
-        page.insert_text((50, 60 + 12 * number), "Words")
-        page.insert_text((x, 60 + 12 * number), figure)
-    assert {kind for kind, _ in kinds(page)} == {"text"}
+def test_figures_in_prose_or_in_no_column_are_no_table_and_a_paragraph_in_bold_is_no_title(page_of):
+    sentences = ["Net sales were $32,765 in 2018 and $31,657 in 2017.", "Cost of sales were 16,682 and 16,055."]
+    bold = [f"We may not be able to sell what we make {row}" for row in range(5)]
+    for lines, font, figures in [(sentences, "helv", ()), (bold, "hebo", ()), (["Words"] * 3, "helv", (200, 330, 410))]:
+        page = page_of()
+        for row, line in enumerate(lines):
+            page.insert_text((50, 60 + 12 * row), line, fontname=font, fontsize=9)
+        for row, x in enumerate(figures):
+            page.insert_text((x, 60 + 12 * row), ("17", "2018", "5")[row])
+        assert {kind for kind, _ in kinds(page)} == {"text"}
 
 
 def test_a_drawn_grid_of_words_is_a_table(page_of):
@@ -102,15 +91,6 @@ def test_which_cells_are_figures():
 def test_a_line_that_holds_a_whole_row_has_its_cells(line):
     cells = [cell.text for cell in split_cells(line.replace("|", " "))]
     assert cells == [cell for cell in line.split("|") if cell.strip(" .")]
-
-
-def test_elements_of_a_study_hold_every_page_and_the_cells_of_tables(study_of):
-    study = study_of([("title", "Net sales"), ("table", SALES)], [], [("text", PROSE)])
-    found = elements(study)
-    assert found[["page", "kind"]].to_numpy().tolist() == [[0, "title"], [0, "table"], [2, "text"]]
-    assert found.groupby("page")["text"].sum().tolist() == [text for text in study.pages["text"] if text]
-    assert '[["Net sales", 50.0,' in found["rows"][1]
-    assert found["rows"][[0, 2]].tolist() == ["", ""]
 
 
 def test_elements_of_a_filing_given_as_text(study_of):

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lib.chunkings.elements import ELEMENT_COLUMNS, groups_of, is_furniture, merge
+from lib.chunkings.elements import ELEMENT_COLUMNS, groups_of, is_furniture
 from lib.chunkings.restructured import annotated, as_markdown
-from lib.chunkings.sizes import children
+from lib.chunkings.sizes import SIZES, children
 from lib.chunkings.table import CHUNKINGS
 from lib.chunkings.tables import grid_of, joined_tables
 from lib.data.chunks import count_tokens
@@ -72,14 +72,6 @@ def test_page_numbers_and_heads_that_pages_repeat_are_furniture():
     assert is_furniture(found).tolist() == [True] * 6 + [False, True, True]
 
 
-def test_chunks_of_elements_are_spans_without_blanks_at_their_ends():
-    found = element_table((0, "title", "\n Sales\n"), (0, "text", "rose. \n"), (2, "text", "Fell"))
-    chunks = merge(found)
-    assert chunks["text"].tolist() == ["Sales\nrose.", "Fell"]
-    assert chunks["chunk_id"].tolist() == ["DOC#p0000#c00", "DOC#p0002#c00"]
-    assert chunks[["start", "end"]].to_numpy().tolist() == [[2, 13], [0, 4]]
-
-
 def cells_of(*rows: tuple[str, ...]) -> list[list[list]]:
     """Rows of a label and figures that end at 300, 400 …, as cells with places."""
     return [
@@ -95,10 +87,12 @@ def two_tables(upper: list, between: str, lower: list) -> pd.DataFrame:
     return found
 
 
+UPPER = cells_of(("", "2018", "2017"), ("Cash", "5", "6"), ("Assets", "7", "8"))
+
+
 def test_a_table_that_goes_on_below_a_label_is_one():
-    upper = cells_of(("", "2018", "2017"), ("Cash", "5", "6"), ("Assets", "7", "8"))
     lower = cells_of(("Debt", "1", "2"), ("Equity", "6", "6"))
-    (whole,) = joined_tables(two_tables(upper, "LIABILITIES\n", lower)).itertuples()
+    (whole,) = joined_tables(two_tables(UPPER, "LIABILITIES\n", lower)).itertuples()
     assert (whole.kind, whole.text, whole.start, whole.end) == ("table", "upper\nLIABILITIES\nlower\n", 0, 24)
     assert [row[0][0] for row in json.loads(whole.rows)] == ["2018", "Cash", "Assets", "LIABILITIES", "Debt", "Equity"]
 
@@ -113,8 +107,7 @@ def test_a_table_that_goes_on_below_a_label_is_one():
     ids=["heads of its own", "other columns", "a sentence between"],
 )
 def test_another_table_stays_one(between, lower):
-    upper = cells_of(("", "2018", "2017"), ("Cash", "5", "6"), ("Assets", "7", "8"))
-    assert len(joined_tables(two_tables(upper, between, lower))) == 3
+    assert len(joined_tables(two_tables(UPPER, between, lower))) == 3
 
 
 def test_a_grid_has_labels_columns_and_heads_and_a_wide_one_is_of_both_columns():
@@ -122,10 +115,7 @@ def test_a_grid_has_labels_columns_and_heads_and_a_wide_one_is_of_both_columns()
     grid = grid_of([[["Year ended", 270, 420]], *rows])
     assert (grid.before, grid.heads) == (["(Millions)"], ["Year ended 2018", "Year ended 2017"])
     assert grid.rows == [("Continuing", ["", ""]), ("Net sales", ["32,765", ""]), ("Loss", ["3", "4"])]
-
-
-def test_words_alone_have_no_grid():
-    assert grid_of([[["Head", 50, 90], ["Jane Doe", 200, 250]]] * 3) is grid_of([]) is None
+    assert grid_of([[["Head", 50, 90], ["Jane Doe", 200, 250]]] * 3) is grid_of([]) is None  # words alone
 
 
 def test_a_table_in_markdown_and_annotated():
@@ -144,58 +134,47 @@ def test_a_table_in_markdown_and_annotated():
 
 
 @pytest.fixture
-def study(study_of):
-    """A page of all kinds, a blank one, one of prose alone."""
+def study(study_of, monkeypatch):
+    """A page of all kinds, a blank one, one of prose alone; fixed sizes of a few tokens, one that of the windows."""
+    small = {"fixed_128": (16, 2), "fixed_256": (64, 8), "fixed_512": (128, 16)}
+    monkeypatch.setattr("lib.chunkings.sizes.SIZES", small)
     mixed = [("title", "Net sales"), ("text", PROSE), ("table", SALES), ("text", PROSE)]
     return study_of(mixed, [], [("text", PROSE * 12)])
 
 
-@pytest.mark.parametrize("name", CHUNKINGS)
-def test_every_table_has_the_words_of_the_study_s_pages_and_ids(study, name):
-    table, texts = study.over(name).chunks, study.pages["text"]
-    assert list(table.columns) == list(CHUNK_COLUMNS)
-    assert table["chunk_id"].is_unique
-    assert set(table["page"]) == ({0} if name == "tables_only" else {0, 2})
-    assert all(table["text"].str.strip() != "")
-    assert placed(table["chunk_id"])[["doc_name", "page"]].equals(table[["doc_name", "page"]])
-    for row in table.itertuples():
-        assert row.start == -1 or texts[row.page][row.start : row.end] == row.text
-    for page, part in table.groupby("page") if name != "tables_only" else ():
-        glued = "".join(part["text"].str.replace(" ", ""))
-        assert [word for word in texts[page].split() if word not in glued] == []
-
-
-def test_a_table_is_in_one_chunk_tables_only_keeps_nothing_else_and_pages_of_text_keep_their_chunks(study):
+def test_every_table_has_the_words_of_the_study_s_pages_and_ids(study):
+    texts, own = study.pages["text"], study.chunks.groupby("page")["key"].agg(set)
+    tables = {name: study.over(name).chunks for name in CHUNKINGS}
+    for name, table in tables.items():
+        assert list(table.columns) == list(CHUNK_COLUMNS)
+        assert table["chunk_id"].is_unique
+        assert set(table["page"]) == ({0} if name == "tables_only" else {0, 2})
+        assert all(table["text"].str.strip() != "")
+        assert placed(table["chunk_id"])[["doc_name", "page"]].equals(table[["doc_name", "page"]])
+        for row in table.itertuples():
+            assert row.start == -1 or texts[row.page][row.start : row.end] == row.text
+        for page, part in table.groupby("page") if name[:5] not in ("table", "fixed") else ():
+            glued = "".join(part["text"].str.replace(" ", ""))
+            assert [word for word in texts[page].split() if word not in glued] == []
+    # a table is in one chunk, tables_only keeps nothing else, and pages of text keep their chunks
     whole = [word for row in SALES for cell in row for word in cell.split()]
-    (table,) = study.over("tables_only").chunks.itertuples()
-    assert (table.page, table.text.split()) == (0, whole)
-    assert any(text.split() == whole for text in study.over("elements").chunks["text"])
-    own = study.chunks.groupby("page")["key"].agg(set)
+    assert [text.split() for text in tables["tables_only"]["text"]] == [whole]
+    assert whole in [text.split() for text in tables["elements"]["text"]]
     for name in ("markdown", "annotated_tables"):
-        keys = study.over(name).chunks.groupby("page")["key"].agg(set)
+        keys = tables[name].groupby("page")["key"].agg(set)
         assert (keys[2] == own[2], keys[0] <= own[0]) == (True, False), name
-
-
-@pytest.fixture
-def sizes(monkeypatch):
-    """Three sizes of a few tokens; the second is that of the study's windows."""
-    small = {"fixed_128": (16, 2), "fixed_256": (64, 8), "fixed_512": (128, 16)}
-    monkeypatch.setattr("lib.chunkings.sizes.SIZES", small)
-    return small
-
-
-def test_fixed_sizes_are_the_children_the_windows_and_longer_and_together_each_text_of_a_page_once(study, sizes):
-    small, middle, large = tables = [study.over(name).chunks for name in sizes]
+    # fixed sizes are the children, the windows and longer, and together each text of a page once
+    small, middle, large = (tables[name] for name in SIZES)
     assert small["text"].tolist() == children(study)["text"].tolist()
     assert middle["text"].tolist() == windows(study)["text"].tolist()
     assert len(middle) > len(large) > len(study.chunks)
     assert max(count_tokens(large["text"].tolist(), study.tokenizer)) in range(65, 129)
-    together = study.over("fixed_aggregate").chunks["key"]
+    together = tables["fixed_aggregate"]["key"]
     assert together.is_unique
-    assert set(together) == {key for table in tables for key in table["key"]}
+    assert set(together) == {key for name in SIZES for key in tables[name]["key"]}
 
 
-def test_a_chunk_of_a_fixed_size_is_one_vector_however_long(study, sizes):
+def test_a_chunk_of_a_fixed_size_is_one_vector_however_long(study):
     long = study.over("fixed_512")
     wanted = made_up(long.chunks["text"]) @ made_up(study.questions["question"])[0]
     np.testing.assert_allclose(dense.score_whole(long, None), [wanted], rtol=1e-5)

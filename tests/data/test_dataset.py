@@ -12,7 +12,7 @@ from lib.words import FILING_COLUMNS, QUESTION_COLUMNS, DatasetError
 
 TEXT = ("cover", "net sales rose", "cash flow fell")
 QUESTIONS, DESCRIPTIONS = "data/test_open_source.jsonl", "data/test_document_information.jsonl"
-ACME, BOLT, COIL = "ACME_2020_10K", "BOLT_2020_10Q", "COIL_2020_10K"
+ACME, BOLT, COIL, DUCT = "ACME_2020_10K", "BOLT_2020_10Q", "COIL_2020_10K", "DUCT_2020_10K"
 ENCRYPTED = {"encryption": pymupdf.PDF_ENCRYPT_AES_256, "owner_pw": "o", "user_pw": "u"}
 
 
@@ -45,22 +45,23 @@ def sound(folder):
 
 def test_a_sound_folder_gives_the_frames(sound):
     sound.question("q3", ACME, (2, "cash flow"), (0, "cover"), (2, "fell"))
+    sound.pdf(COIL, "", "the text is taken in place of the PDF")
+    sound.text(COIL, "", "one", "")
+    sound.pdf(DUCT, "", "an owner's password hides nothing", **ENCRYPTED | {"user_pw": ""})
+    sound.documents[0] |= {"doc_period": "2021", "company": 3}  # a text and a number
+    sound.documents[1] |= {"doc_period": None, "doc_type": None, "gics_sector": ""}
     dataset, pages = load(sound)
     assert tuple(dataset.questions) == QUESTION_COLUMNS
     assert tuple(dataset.filings) == FILING_COLUMNS[:-1]
     first, _, third = dataset.questions.itertuples()
-    assert (first.question_id, first.doc_type, first.company, first.gold_pages) == ("q1", "10-K", "ACME", [1])
+    assert (first.question_id, first.doc_type, first.company, first.gold_pages) == ("q1", "10-K", "3", [1])
     assert (third.gold_pages, third.evidence) == ([0, 2], "cash flow\n\ncover\n\nfell")
-    assert pages["doc_name"].tolist() == [ACME] * 3 + [BOLT] * 2
-    assert pages["page"].tolist() == [0, 1, 2, 0, 1]
-    assert pages["text"].str.strip().tolist() == [*TEXT, "cover of bolt", "profit fell in the year"]
-
-
-def test_both_files_may_be_named_after_the_questions(sound):
-    for path in sorted((sound.write() / "data").iterdir()):
-        ending = "document_information" if "document_information" in path.name else "set"
-        path.rename(path.with_name(f"my_questions_{ending}.jsonl"))
-    assert read_dataset(sound.root, "test").question_file.name == "my_questions_set.jsonl"
+    texts = pages["text"].str.strip().groupby(pages["doc_name"]).agg(list)
+    assert texts[[ACME, COIL]].tolist() == [[*TEXT], ["", "one", ""]]
+    assert texts[DUCT] == ["", "an owner's password hides nothing"]
+    assert pages["page"].tolist() == [0, 1, 2, 0, 1, 0, 1, 2, 0, 1]
+    known = dataset.filings.fillna("")[["company", "doc_type", "doc_period", "sector"]].to_numpy().tolist()
+    assert known[:2] == [["3", "10-K", 2021.0, "Tools"], ["BOLT", "other", "", ""]]
 
 
 @pytest.fixture
@@ -74,7 +75,7 @@ def second(question_folder, sound, tmp_path):
     return read
 
 
-def test_another_set_has_its_questions_and_the_collection_s_filings(second):
+def test_another_set_has_its_questions_and_the_collection_s_filings_and_pages(second):
     record = {"financebench_id": "s1", "doc_name": BOLT, "pages": [1, 0], "company": "Bolts Ltd.", "answer": 5}
     found, own = second(record)
     assert (found.name, found.collection, own.collection) == ("second", "test", "test")
@@ -83,30 +84,11 @@ def test_another_set_has_its_questions_and_the_collection_s_filings(second):
     assert (row["answer"], row["evidence"]) == ("5", "")
     assert (found.filings_digest == own.filings_digest, found.fingerprint == own.fingerprint) == (True, False)
     assert (found.lacks, own.lacks) == (("evidence",), ())
-    assert second({"financebench_id": "s1", "doc_name": ACME})[0].lacks == ("answer", "evidence")
-
-
-def test_another_set_s_gold_pages_are_of_the_collection(second):
-    first, file = {"financebench_id": "s1", "doc_name": ACME, "pages": [2, 3]}, "data/my_questions.jsonl"
-    found, own = second(first)
-    given = extract_pages(own)
-    assert check_gold(own, given) == 2
-    past = f"{file} line 1: gold page 3 is past the end of {ACME} (3 pages, 0-based)"
-    assert problems_of(check_gold, found, given) == [past]
-    missing = f"{file} line 2: evidence_page_num of evidence 1 is missing; {PAGE_RULE}"
-    assert problems_of(second, first, first | {"financebench_id": "s2", "pages": [None]}) == [missing]
+    found, _ = second(record | {"pages": [2]})
+    past = f"data/my_questions.jsonl line 1: gold page 2 is past the end of {BOLT} (2 pages, 0-based)"
+    assert problems_of(check_gold, found, extract_pages(own)) == [past]
     with pytest.raises(DatasetError, match=r"my_questions.jsonl: no question asks about a filing of test; name"):
         second({"financebench_id": "s1", "doc_name": COIL})
-
-
-def test_blank_pages_are_kept_an_owners_password_hides_nothing_and_page_text_stands_before_a_pdf(folder):
-    folder.pdf(ACME, "", "one", "", "three", "", **ENCRYPTED | {"user_pw": ""})
-    folder.pdf(BOLT, "nobody asks, and the text is taken")
-    folder.text(BOLT, "", "one", "")
-    folder.question("q1", ACME, (3, "three"))
-    pages = load(folder)[1]
-    assert pages["text"].str.strip().tolist() == ["", "one", "", "three", "", "", "one", ""]
-    assert pages["page"].tolist() == [0, 1, 2, 3, 4, 0, 1, 2]
 
 
 def test_fingerprint_and_filings_digest_change_with_what_they_are_of(sound):
@@ -126,16 +108,6 @@ def test_fingerprint_and_filings_digest_change_with_what_they_are_of(sound):
     assert (len(set(fingerprints)), filings[0] == filings[1], len(set(filings))) == (4, True, 3)
 
 
-def test_a_year_may_be_text_or_missing_and_a_company_a_number(sound):
-    sound.documents[0] |= {"doc_period": "2021", "company": 3}
-    sound.documents[1] |= {"doc_period": None, "doc_type": None, "gics_sector": ""}
-    filings = load(sound)[0].filings.fillna("")
-    assert filings[["company", "doc_type", "doc_period", "sector"]].to_numpy().tolist() == [
-        ["3", "10-K", 2021.0, "Tools"],
-        ["BOLT", "other", "", ""],
-    ]
-
-
 def evidence(**piece) -> dict:
     return {"evidence": [{"evidence_page_num": 1, "evidence_text": "net sales"} | piece]}
 
@@ -146,22 +118,19 @@ PAGE_RULE = "give the PDF's page index, from 0"
 PIECES_RULE = "give a list of objects with evidence_page_num and evidence_text"
 BAD_QUESTIONS = [
     ({"answer": ""}, "the question has no answer, and others have; give it, or take all away"),
-    ({"question": " \t", "answer": None, "evidence": []},
-     "the line has no question, evidence; fill in what is missing"),
-    ({"doc_name": None}, "the line has no doc_name; fill in what is missing"),
-    *(({"financebench_id": one}, f"financebench_id is {one!r}; {ID_RULE}") for one in (17, "q 3", "q\x003", "q\ud800")),
+    ({"question": " \t"}, "question is missing; give a text"),
+    ({"doc_name": None}, f"doc_name is missing; {NAME_RULE}"),
+    *(({"financebench_id": one}, f"financebench_id is {one!r}; {ID_RULE}") for one in (17, "q 3")),
     ({"financebench_id": "q1"}, "question id q1 is used twice; give each question its own"),
     ({"question": "a\ud800"}, "question is 'a\\ud800'; give a text"),
     ({"question": 99 * [0]}, f"question is {str(99 * [0])[:79]}…; give a text"),
     ({"question_type": "a\nb"}, "question_type is 'a\\nb'; give one line of text"),
-    *(({"answer": one}, f"answer is {one!r}; give a text or a number") for one in (False, ["12"], float("inf"))),
-    ({"doc_name": ["ACME"]}, f"doc_name is ['ACME']; {NAME_RULE}"),
+    *(({"answer": one}, f"answer is {one!r}; give a text or a number") for one in (False, ["12"])),
     ({"doc_name": "../../x"}, f"doc_name is '../../x'; {NAME_RULE}"),
     ({"doc_name": "COIL_1"}, "neither pdfs/COIL_1.pdf nor pages/COIL_1.jsonl exists; add one of them"),
-    ({"evidence": "net sales"}, f"evidence is 'net sales'; {PIECES_RULE}"),
     ({"evidence": ["net sales"]}, f"evidence 1 is 'net sales'; {PIECES_RULE}"),
     *((evidence(evidence_page_num=page), f"evidence_page_num of evidence 1 is {page!r}; {PAGE_RULE}")
-      for page in (-1, "1", 1.0, True)),
+      for page in (-1, "1")),
     (evidence(evidence_page_num=None), f"evidence_page_num of evidence 1 is missing; {PAGE_RULE}"),
     (evidence(evidence_text=" \n"), "evidence 1 has no text, and others have; quote the page, or take all away"),
     (evidence(doc_name=BOLT), f"evidence 1 is in {BOLT}, not in the gold filing {ACME}"),
@@ -171,11 +140,8 @@ BAD_QUESTIONS = [
 ]  # fmt: skip
 BAD_DESCRIPTIONS = [
     *(({"doc_period": year}, f"doc_period is {year!r}; give a year such as 2024, or leave it out")
-      for year in ("FY24", 10**30, [24], True, 2024.5)),
-    ({"company": {"name": "COIL"}}, "company is {'name': 'COIL'}; give one line of text"),
-    ({"company": ""}, "the line has no company; fill in what is missing"),
-    ({"gics_sector": ["Tools"]}, "gics_sector is ['Tools']; give one line of text"),
-    ({"doc_type": True}, "doc_type is True; give one line of text"),
+      for year in ("FY24", 2024.5)),
+    ({"company": ""}, "company is missing; give one line of text"),
     ({"doc_name": ACME, "company": "ACME", "doc_period": 1999},
      f"{ACME} is described twice, differently; remove one of the two lines"),
 ]  # fmt: skip
@@ -196,7 +162,7 @@ def shortened(path: Path) -> None:
     path.write_bytes(path.read_bytes()[: path.stat().st_size * 95 // 100])
 
 
-UNREADABLE = "the PDF cannot be read (it is empty, truncated, damaged or no PDF); download it again"
+UNREADABLE = "the PDF is damaged, truncated or no PDF; download it again"
 LFS = b"version https://git-lfs.github.com/spec/v1\noid sha256:abc\nsize 12\n"
 BAD_FILES = [
     (lambda one, name: one.pdf(name, name, **ENCRYPTED), "the PDF is encrypted; save it without a password"),
@@ -205,66 +171,58 @@ BAD_FILES = [
     (lambda one, name: one.pdf(name, name).write_bytes((one.root / f"pdfs/{ACME}.pdf").read_bytes()),
      f"the same bytes as {ACME}.pdf; its pages would count twice; remove one of the two"),
     *((lambda one, name, content=content: one.pdf(name, name).write_bytes(content + name.encode()), UNREADABLE)
-      for content in (b"", b"\x00\x01\x02 nothing", LFS)),
+      for content in (b"", LFS)),
     (lambda one, name: one.pdf(name, name).write_bytes(b"<!DOCTYPE html><html><body><p>404</p></body></html>"),
-     "the PDF is something else under a PDF's name; download it again"),
+     UNREADABLE),
     (lambda one, name: (one.pdf(name, name), one.documents.pop()), "no line of test_document_information.jsonl "
      "describes the filing; add one with doc_name, company, doc_type and doc_period"),
     (lambda one, name: shortened(one.pdf(name, *(f"page {n} of {name}" for n in range(9)))),
-     "the PDF is truncated (no end-of-file mark); download it again"),
+     UNREADABLE),
     (lambda one, name: one.text(name, *"abc", numbers=[0, 2, 3]),
      "line 2: page 2 where 1 comes next; count from 0, leave none out"),
-    (lambda one, name: one.text(name, "a", numbers=[1]),
-     "line 1: page 1 where 0 comes next; count from 0, leave none out"),
     (lambda one, name: one.text(name), "no page; give one page a line, or remove the file"),
+    (lambda one, name: one.text(name, "a").write_text('[]\n'),
+     "line 1: not a JSON object; write one record a line, in braces"),
+    (lambda one, name: (one.root / f"pdfs/{name}.pdf").mkdir(),
+     "is no file that can be opened; mend, rename or remove it"),
+    (lambda one, name: (one.root / f"pdfs/{name}.pdf").symlink_to("/etc/hostname"),
+     "leads out of the folder, to /etc/hostname; copy it here, or remove it"),
     (lambda one, name: one.text(name, "", " "), "no page has text, as in a scan; give it text, or remove the filing"),
     (lambda one, name: one.text(name, "a").write_text(json.dumps({"doc_name": BOLT, "page": 0, "text": "a"})),
      "line 1: doc_name is not NAME; mend the name"),
     (lambda one, name: one.text(name, "a").write_text(json.dumps({"doc_name": name, "page": 0})),
-     "line 1: the line has no text; fill in what is missing"),
+     "line 1: text is missing; give the page's text; a blank page has the empty text"),
     (lambda one, name: one.text(name, "a").write_bytes('\n{"text": "é"}'.encode("latin1")),
      "line 2: byte 0xe9 is no UTF-8; save the file as UTF-8"),
-    (lambda one, name: one.text(name, "a").write_bytes(b'[\n {"text": "e"}\n]'),
-     "line 1: the file is one JSON list; write one record a line, without a list around them"),
 ]  # fmt: skip
 
 
 def test_what_is_wrong_with_files_is_told_at_once(sound):
-    bad_names = [f"pdfs/{name}.pdf" for name in ("Annual Report", "a..b", "-", "é", "a" * 201)]
+    bad_names = [f"pdfs/{name}.pdf" for name in ("Annual Report", "a..b", "é")]
     wanted = [f"{name}: rename the file; {NAME_RULE}" for name in bad_names]
     for number, name in enumerate(bad_names):
         sound.pdf(COIL, f"coil {number}").rename(sound.root / name)
     for number, (spoil, message) in enumerate(BAD_FILES):
         name = f"FILING_{number}"
         spoil(sound, name)
-        path = f"pdfs/{name}.pdf" if (sound.root / f"pdfs/{name}.pdf").is_file() else f"pages/{name}.jsonl"
+        path = f"pdfs/{name}.pdf" if (sound.root / f"pdfs/{name}.pdf").exists() else f"pages/{name}.jsonl"
         separator = " " if message.startswith("line ") else ": "
         wanted.append(path + separator + message.replace("NAME", name))
     assert sorted(problems_of(load, sound)) == sorted(wanted)
 
 
-NO_JSON = {
-    '{"financebench_id": "q2", ': "broken JSON (Expecting property name",
-    "[1, 2]": "not a JSON object; one record a line, in braces",
-    "[" * 200_000: "broken JSON (nested too deep); mend or remove the line",
-    '{"a": ' + "1" * 5000 + "}": "broken JSON (Exceeds the limit",
-    '{"doc_name": "x", "doc_name": "y"}': "broken JSON (the field 'doc_name' stands in it twice); mend or remove",
-}
-
-
-def test_json_that_cannot_be_read_is_a_problem_of_its_line_and_a_thousand_are_fifty_and_a_count(sound):
-    sound.questions += NO_JSON
-    for line, (problem, words) in enumerate(zip(problems_of(load, sound), NO_JSON.values(), strict=True), 3):
-        assert problem.startswith(f"{QUESTIONS} line {line}: {words}")
-    sound.questions[2:] = ["{"] * 1000
+def test_a_thousand_problems_are_fifty_and_a_count(sound):
+    sound.questions[2:] = ["[" * 200_000, *["{"] * 999]
     with pytest.raises(DatasetError) as caught:
         read_dataset(sound.write(), "test")
-    first, *rest = str(caught.value).splitlines()
-    assert (first, len(rest), rest[-1]) == (f"{sound.root}: 1000 problems", 51, "  and 950 more")
+    first, deep, broken, *rest = str(caught.value).splitlines()
+    assert (first, len(rest), rest[-1]) == (f"{sound.root}: 1000 problems", 49, "  and 950 more")
+    assert deep.startswith(f"  {QUESTIONS} line 3: broken JSON (maximum recursion depth exceeded")
+    assert broken.startswith(f"  {QUESTIONS} line 4: broken JSON (Expecting property name")
 
 
 def test_a_dataset_has_a_question_and_its_gold_pages_have_text(sound):
-    sound.text(DUCT := "DUCT_2020_10K", "cover", " ", "Чистые\nпродажи\nвыросли")
+    sound.text(DUCT, "cover", " ", "Чистые\nпродажи\nвыросли")
     for question in sound.questions:
         question["evidence"] = [{"evidence_page_num": 1}]
     sound.question("q3", DUCT, (1, ""))
@@ -277,25 +235,6 @@ def test_a_dataset_has_a_question_and_its_gold_pages_have_text(sound):
     assert message.startswith(f"{QUESTIONS} line 1: only 0% of the evidence's words stand on page 0 of {DUCT}")
     sound.questions[:] = []
     assert problems_of(load, sound) == [f"{QUESTIONS}: no question; give at least one"]
-
-
-NO_FILES = {
-    "folder": (Path.mkdir, "is a folder or a device and no file; rename or remove it"),
-    "dangling": (lambda path: path.symlink_to("nowhere"), "cannot be opened (No such file or directory)"),
-    "loop": (lambda path: path.symlink_to(path), "cannot be opened (Too many levels of symbolic links)"),
-    "out": (lambda path: path.symlink_to("/etc/hostname"), "leads out of the folder, to /etc/hostname; copy it here"),
-}
-
-
-def test_what_is_no_file_is_told_before_anything_is_read(sound):
-    for name, (make, _) in NO_FILES.items():
-        make(sound.root / f"pdfs/{name}.pdf")
-    told = sorted(problems_of(load, sound))
-    for message, (name, (_, wrong)) in zip(told, sorted(NO_FILES.items()), strict=True):
-        assert message.startswith(f"pdfs/{name}.pdf: {wrong}")
-    (sound.root / QUESTIONS).unlink()
-    (sound.root / QUESTIONS).mkdir()
-    assert problems_of(read_dataset, sound.root, "test") == [f"{QUESTIONS}: {NO_FILES['folder'][1]}"]
 
 
 def test_files_that_are_missing_or_twice_in_data_are_told_at_once(sound):

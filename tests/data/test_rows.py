@@ -1,6 +1,6 @@
 """Rows of tables from text: columns, units, and rows whose columns cannot be known."""
 
-from lib.data.rows import Entry, columns_of, is_head, labels_of, lines_of, unit_of
+from lib.data.rows import Entry, columns_of, labels_of, lines_of, unit_of
 
 TEXT = """(In millions)
 Three months ended June 30,
@@ -30,12 +30,6 @@ def test_columns_of_text_have_year_months_and_month():
 
 def test_labels_are_of_rows_with_values_and_no_broken_off_dates():
     assert labels_of(TEXT.replace("Six months ended June 30,", "As of\n12")) == ["Net sales", "Goodwill"]
-
-
-def test_heads_are_years_and_lengths_of_periods_alone():
-    heads = ["Years ended December 31,", "2019", "May 31, 2019 and 2018", "(In millions)", "Sales in 2019"]
-    entries = [*map(Entry, heads), Entry("December 31,", ("2020", "2019")), Entry("Stores", ("2020", "12"))]
-    assert [is_head(entry) for entry in entries] == [True, True, True, False, False, True, False]
 
 
 def test_a_title_that_names_the_years_adds_no_columns():

@@ -1,6 +1,5 @@
 """The diagnosis of runs from outside: the study's own numbers, what outside scorers say, frames, page and text."""
 
-import importlib.util
 import json
 import re
 from pathlib import Path
@@ -9,6 +8,7 @@ import pandas as pd
 import pytest
 import pytrec_eval
 
+from lib.book.downloads import gold_of
 from lib.corpus import Corpus
 from lib.data.dataset import read_dataset
 from lib.diagnose.diagnosis import diagnosis_of
@@ -22,6 +22,7 @@ from lib.published import Published, exported_run
 from lib.studies import open_study
 from lib.study import Study
 from lib.words import StudyError
+from tests.browser import axe_faults
 from tests.conftest import DatasetFolder
 from tests.small import browser  # noqa: F401
 
@@ -43,47 +44,36 @@ def export(study: Study, method: str, folder: Path) -> Path:
     return path
 
 
-def given_back(study: Study, path: Path, name: str, texts=None) -> pd.DataFrame:
-    read = read_run(path, study.questions, study.filings)
+def given_back(study: Study, method: str, folder: Path, texts=None) -> pd.DataFrame:
+    """The metrics of a published run given as one from outside, which are the published ones to the last bit."""
+    read = read_run(export(study, method, folder), study.questions, study.filings)
     assert len(read.said) <= 2, "the study's runs have nothing odd but several chunks of a page"
-    return evaluate_given(study, read.run, name, texts)
-
-
-def same(found: pd.DataFrame, published: pd.DataFrame) -> int:
-    """Compare each of the found metrics with the published ones to the last bit; how many there are."""
-    keys = ["question_id", "metric", "k"]
-    both = found.merge(published.astype({"question_id": str, "metric": str}), on=keys, how="left", suffixes=("", "_p"))
+    found, known = evaluate_given(study, read.run, "mine", texts), study.published.metrics_of(method, "standard")
+    known = known.astype({"question_id": str, "metric": str})
+    both = found.merge(known, on=["question_id", "metric", "k"], how="left", suffixes=("", "_p"))
     pd.testing.assert_series_equal(both["value"], both["value_p"], check_names=False, check_exact=True)
-    return len(both)
+    return found
 
 
 @pytest.mark.parametrize("method", ["dense", "parent_child", "splade", "ahead"])
 def test_a_published_run_given_back_has_its_metrics_to_the_last_bit(financebench, tmp_path, method):
-    found = given_back(financebench, export(financebench, method, tmp_path), "mine")
-    assert same(found, financebench.published.metrics_of(method, "standard")) == 150 * 39
+    assert len(given_back(financebench, method, tmp_path)) == 150 * 39
 
 
 @pytest.mark.weights
 def test_a_run_of_the_demo_given_back_has_the_overlap_of_its_chunks_too(tmp_path):
     study = open_study("demo", artifacts=tmp_path)
-    for method in ("dense", "bm25"):
-        found = given_back(study, export(study, method, tmp_path), "mine", chunk_texts(study))
-        assert {"ctx_bleu", "ctx_rouge_l", "page_recall"} <= {*found["metric"]}
-        same(found, study.published.metrics_of(method, "standard"))
+    found = given_back(study, "bm25", tmp_path, chunk_texts(study))
+    assert {"ctx_bleu", "ctx_rouge_l", "page_recall"} <= {*found["metric"]}
 
 
 def test_outside_scorers_say_the_same_of_the_same_file(financebench, tmp_path):
     """A run with each page once, in TREC's format: trec_eval reads the file itself."""
-    run = financebench.published.runs["standard", "dense"]
-    once = run.drop_duplicates(["question_id", "doc_name", "page"])
+    once = financebench.published.runs["standard", "dense"].drop_duplicates(["question_id", "doc_name", "page"])
     places = zip(once["question_id"], once["doc_name"], once["page"], once["rank"], once["score"], strict=True)
-    path = tmp_path / "once.trec"
+    path, qrels = tmp_path / "once.trec", tmp_path / "qrels.txt"
     path.write_text("".join(f"{q} Q0 {doc}#p{page:04d} {rank} {score:.9g} x\n" for q, doc, page, rank, score in places))
-    qrels = tmp_path / "qrels.txt"
-    asked = financebench.questions.itertuples()
-    qrels.write_text(
-        "".join(f"{one.question_id} 0 {one.doc_name}#p{p:04d} 1\n" for one in asked for p in one.gold_pages)
-    )
+    qrels.write_bytes(gold_of(financebench.questions)["qrels.txt"])
     own = Metrics(evaluate_given(financebench, read_run(path, financebench.questions, financebench.filings).run, "x"))
     names = {"recall_5": ("page_recall", 5), "recall_20": ("page_recall", 20), "success_1": ("page_hit", 1)}
     names |= {"ndcg_cut_10": ("ndcg", 10), "map_cut_10": ("map", 10)}
@@ -105,10 +95,9 @@ def test_a_published_run_has_no_difference_from_itself(financebench, tmp_path):
     assert found.decomposition["document"][0] == pytest.approx(lost["value"].mean())
     (kept,) = kept_runs(financebench)
     assert (kept.name, [*kept.metrics], set(kept.metrics["method"])) == ("mine", METRIC_COLUMNS, {"mine"})
-    whole = financebench.published.runs["standard", "dense"]
-    pd.testing.assert_frame_equal(
-        read_docnos(kept.run_file)[["rank", "doc_name", "page"]], whole[["rank", "doc_name", "page"]]
-    )
+    pages = ["rank", "doc_name", "page"]
+    whole = financebench.published.runs["standard", "dense"][pages]
+    pd.testing.assert_frame_equal(read_docnos(kept.run_file)[pages], whole)
     assert (found.actions["of_document"] + found.actions["of_page"] >= found.actions["difference"] - 1e-9).all()
     assert "What to change first in mine: match the company" in found.to_text()
 
@@ -140,12 +129,13 @@ def test_one_third_is_found_one_lost_inside_its_filing_and_one_with_it(mine, tmp
     kinds = found.failures.set_index("kind")
     assert kinds.loc["neighbour page", ["n", "examples"]].tolist() == [1, ["qBolt"]]
     assert kinds.loc["other company", ["n", "examples"]].tolist() == [1, [f"q{HOSTILE}"]]
-    assert found.beside == ()
-    assert found.paired.empty
-    assert found.alone.empty
-    assert found.actions.empty
+    assert (found.beside, len(found.paired), len(found.alone), len(found.actions)) == ((), 0, 0, 0)
     means = found.metrics.set_index(["metric", "k"])["mean"]
     assert means["mrr", 10] == pytest.approx((1 + 0 + 0) / 3)
+    page = found.to_html()  # which shows text as text and needs no other file
+    assert HOSTILE not in page
+    assert "&lt;/script&gt;&lt;img/src=x" in page
+    assert re.findall(r"""<script|<link|(?:src|href|url\()=?["']?https?:""", page) == []
 
 
 def test_texts_of_passages_are_compared_with_the_evidence(mine, tmp_path):
@@ -159,36 +149,21 @@ def test_texts_of_passages_are_compared_with_the_evidence(mine, tmp_path):
 
 def test_several_runs_stand_beside_each_other(mine, tmp_path):
     better = lines(tmp_path, [(f"q{HOSTILE}" if one == "Corp" else f"q{one}", [f"{one}_10K#p0"]) for one in COMPANIES])
-    second = tmp_path / "second.jsonl"
-    better.rename(second)
+    second = better.rename(tmp_path / "second.jsonl")
     found = diagnosis_of(mine, {"mine": lines(tmp_path), "second": second})
     pairs = found.paired.set_index(["run", "method"])["difference"]
     assert pairs.to_dict() == pytest.approx({("mine", "second"): -2 / 3, ("second", "mine"): 2 / 3})
     assert [one.name for one in kept_runs(mine)] == ["mine", "second"]
     assert "second finds 100%" in found.to_text(80)
-
-
-@pytest.mark.parametrize("name", ["dense", "../up", "", "a b", "<b>", ".hidden"])
-def test_a_name_that_is_no_file_s_or_a_row_s_is_refused(mine, tmp_path, name):
-    with pytest.raises(StudyError, match="a run is named"):
-        diagnosis_of(mine, {name: lines(tmp_path)})
+    for name in ("dense", "../up", "", "a b", "<b>", ".hidden"):
+        with pytest.raises(StudyError, match="a run is named"):
+            diagnosis_of(mine, {name: second})
     with pytest.raises(StudyError, match="no run is given"):
         diagnosis_of(mine, {})
 
 
-def test_the_page_shows_text_as_text_and_needs_no_other_file(mine, tmp_path):
-    page = diagnosis_of(mine, {"mine": lines(tmp_path)}).to_html()
-    assert HOSTILE not in page
-    assert "&lt;/script&gt;&lt;img/src=x" in page
-    assert "<script" not in page
-    assert re.findall(r"""(?:src|href|url\()=?["']?https?:""", page) == []
-    assert "<link" not in page
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_no_fault_and_no_script_runs(browser, financebench, mine, tmp_path, scheme):  # noqa: F811
-    package = importlib.util.find_spec("axe_playwright_python")
-    axe = Path(package.origin).with_name("axe.min.js").read_text()
     feature = {"name": "prefers-color-scheme", "value": scheme}
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
     noisy = financebench.published.runs["standard", "dense"].sample(frac=1, random_state=0)
@@ -202,6 +177,4 @@ def test_axe_finds_no_fault_and_no_script_runs(browser, financebench, mine, tmp_
         browser.get(path.as_uri())
         assert browser.execute_script("return window.hacked === undefined")
         assert browser.execute_script("return document.documentElement.scrollWidth") <= width
-        browser.execute_script(axe)
-        code = "axe.run().then(found => arguments[0](found.violations.map(one => [one.id, one.nodes[0].html])))"
-        assert browser.execute_async_script(code) == []
+        assert axe_faults(browser) == []

@@ -58,8 +58,8 @@ def test_the_same_run_in_every_form_is_the_same(tmp_path):
 
 
 def test_pages_from_1_are_those_from_0(tmp_path):
-    assert places(read(tmp_path, "q1 Q0 ACME_2020_10K#p50 1 1 x", pages_from=1).run) == FOUND[:1]
-    assert places(read(tmp_path, "q1 Q0 ACME_2020_10K#p0 1 1 x", pages_from=1).run)[0][3] == NO_PAGE
+    text = "q1 Q0 ACME_2020_10K#p50 1 2 x\nq1 Q0 ACME_2020_10K#p0 1 1 x"
+    assert [row[3] for row in places(read(tmp_path, text, pages_from=1).run)] == [49, NO_PAGE]
     with pytest.raises(StudyError, match="pages_from is 2: say 0 or 1"):
         read(tmp_path, TREC, pages_from=2)
 
@@ -110,32 +110,27 @@ def test_a_list_stays_in_its_order_and_its_scores_are_then_ranks(tmp_path):
     assert RISES + "the order is left as it is." in found.said
 
 
+FRAME = pd.DataFrame({"question_id": [None], "doc": ["C-1"], "page": [1]})
+
+
 @pytest.mark.parametrize(
-    ("content", "message"),
+    ("given", "message"),
     [
         (b"%PDF-1.7 \xff\xfe\x00", "is no run: no line of it is 'question_id Q0 docno rank score tag', or JSON"),
         (b"", "is no run"),
-        (b"{}\n[1]\n", "is no run"),
-        (b'{"question_id": "q1", "pages": []}', "is no run"),
+        (b'{}\n[1]\n{"question_id": "q1", "pages": []}', "is no run"),
         (gzip.compress(TREC.encode(), mtime=0)[:40], "is a damaged gzip file"),
         (b"a Q0 ACME_2020_10K#p1 1 1 x", "has no question of the set: its first is 'a', the set's 'q1'"),
         (b"q1 Q0 acme#p1 1 1 x", "has no document of the set: its first is 'acme', a filing is named 'ACME_2020_10K'"),
+        (Path("none.trec"), "No such file or directory; give a file that can be read"),
+        (FRAME[["question_id"]], "the frame is no run: give rows with the columns"),
+        (FRAME, "no row has a question_id, a doc and a score"),
     ],
 )
-def test_what_is_no_run_of_the_set_is_refused_in_one_sentence(tmp_path, content, message):
+def test_what_is_no_run_of_the_set_is_refused_in_one_sentence(tmp_path, given, message):
     with pytest.raises(StudyError, match=message) as refused:
-        read(tmp_path, content)
+        read(tmp_path, given) if isinstance(given, bytes) else read_run(given, QUESTIONS, FILINGS)
     assert "\n" not in str(refused.value)
-
-
-def test_a_missing_file_and_a_frame_without_columns_are_refused(tmp_path):
-    with pytest.raises(StudyError, match="No such file or directory; give a file that can be read"):
-        read_run(tmp_path / "none.trec", QUESTIONS, FILINGS)
-    with pytest.raises(StudyError, match="the frame is no run: give rows with the columns"):
-        read_run(pd.DataFrame({"question_id": ["q1"]}), QUESTIONS, FILINGS)
-    empty = pd.DataFrame({"question_id": [None], "doc": ["C-1"], "page": [1]})
-    with pytest.raises(StudyError, match="no row has a question_id, a doc and a score"):
-        read_run(empty, QUESTIONS, FILINGS)
 
 
 def test_texts_come_by_chunk_where_every_passage_has_one(tmp_path):
@@ -170,16 +165,6 @@ def test_every_row_of_a_known_question_keeps_its_place(tmp_path_factory, rows):
     assert len(run) == len(known)
 
 
-@given(st.binary(max_size=300) | st.text(max_size=300).map(str.encode))
-def test_any_bytes_are_a_run_or_one_sentence(tmp_path_factory, content):
-    path = tmp_path_factory.mktemp("run") / "run.trec"
-    path.write_bytes(content)
-    with contextlib.suppress(StudyError):
-        read_run(path, QUESTIONS, FILINGS)
-    path.write_bytes(ROW.encode() + content)
-    assert len(read_run(path, QUESTIONS, FILINGS).run) >= 1, "a run with some odd lines is a run"
-
-
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.just("C-1#p1"),
     lambda inner: (
@@ -190,10 +175,15 @@ JSON = st.recursive(
 )
 
 
-@given(JSON)
-def test_any_json_is_a_run_or_one_sentence(tmp_path_factory, value):
+@given(st.binary(max_size=300) | st.text(max_size=300).map(str.encode) | JSON.map(json.dumps).map(str.encode), JSON)
+def test_anything_is_a_run_or_one_sentence_and_a_run_with_some_odd_lines_is_a_run(tmp_path_factory, content, value):
     path = tmp_path_factory.mktemp("run") / "run.jsonl"
-    path.write_text(LISTED % "" + json.dumps({"question_id": "q2", "passages": [value]}) + "\n" + json.dumps(value))
-    found = read_run(path, QUESTIONS, FILINGS)
-    assert found.run["rank"].min() == 1
-    assert np.isfinite(found.run["score"]).all()
+    path.write_bytes(content)
+    with contextlib.suppress(StudyError):
+        read_run(path, QUESTIONS, FILINGS)
+    listed = LISTED % "" + json.dumps({"question_id": "q2", "passages": [value]}) + "\n"
+    for sound in (ROW.encode(), listed.encode()):
+        path.write_bytes(sound + content)
+        found = read_run(path, QUESTIONS, FILINGS)
+        assert found.run["rank"].min() == 1
+        assert np.isfinite(found.run["score"]).all()

@@ -10,48 +10,40 @@ from lib.profile import load_profile
 from lib.words import StudyError
 
 PAPER = load_profile("paper")
-
-
-@pytest.fixture
-def look(tmp_path, monkeypatch):
-    """Look before a run of the profile paper, with an empty cache of the hub; gives what was said."""
-
-    def see(graphics=("GPU of tests", 24.0), reachable=True, free=1000.0, sha256: dict | None = None) -> str:
-        changed = {} if sha256 is None else {"sha256": sha256}
-        models = hub_models(PAPER)
-        models = {role: one | {"hub": {"sha256": "ab"} | one["hub"] | changed} for role, one in models.items()}
-        monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
-        monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-        found = {"hub_models": models, "gpu": graphics, "free_gib": free, "is_reachable": reachable}
-        for name, value in found.items():
-            monkeypatch.setattr(preflight, name, lambda *given, value=value: value)
-        dataset, said = SimpleNamespace(filings=range(84)), []
-        study = SimpleNamespace(profile=PAPER, questions=range(150), home=tmp_path, dataset=dataset)
-        preflight.preflight(study, said.append)
-        return "\n".join(said)
-
-    return see
-
-
-def test_before_the_run_it_says_what_will_happen(look):
-    text = look()
-    assert "generator: Qwen/Qwen2.5-7B-Instruct, 14.2 GiB, to be downloaded" in text
-    assert "embedder: BAAI/bge-m3, 2.2 GiB, to be downloaded, a PyTorch file that is read as tensors only" in text
-    assert "GPU: GPU of tests with 24 GiB, and Qwen/Qwen2.5-7B-Instruct needs 18 GiB" in text
-    assert "hours for 84 filings and 150 questions" in text
-    assert 0 < preflight.estimate_s(PAPER, 10, 150) < preflight.estimate_s(PAPER, 100, 150)
+HERE = {"gpu": ("GPU of tests", 24.0), "is_reachable": True, "free_gib": 1000.0}
+GPU = "GPU: {}, and Qwen/Qwen2.5-7B-Instruct needs 18 GiB"
 
 
 @pytest.mark.parametrize(
-    ("change", "sentence"),
+    ("change", "hashes", "sentence"),
     [
-        ({"graphics": None}, "GPU: none, and Qwen/Qwen2.5-7B-Instruct needs 18 GiB; take PROFILE=default"),
-        ({"graphics": ("Small GPU", 8.0)}, "GPU: Small GPU with 8 GiB, and Qwen/Qwen2.5-7B-Instruct needs 18 GiB"),
-        ({"free": 3.0}, r"the disk of .* has 3.0 GiB free and 19.1 are needed"),
-        ({"reachable": False}, "the hub cannot be reached, and BAAI/bge-m3, .* would have to be downloaded"),
-        ({"sha256": {}}, "Qwen2.5-7B-Instruct has no SHA-256 in the lock file: python -m lib pin"),
+        ({}, {}, ""),
+        ({"gpu": None}, {}, f"{GPU.format('none')}; take PROFILE=default"),
+        ({"gpu": ("Small GPU", 8.0)}, {}, GPU.format("Small GPU with 8 GiB")),
+        ({"free_gib": 3.0}, {}, r"the disk of .* has 3.0 GiB free and 19.1 are needed"),
+        ({"is_reachable": False}, {}, "the hub cannot be reached, and BAAI/bge-m3, .* would have to be downloaded"),
+        ({}, {"sha256": {}}, "Qwen2.5-7B-Instruct has no SHA-256 in the lock file: python -m lib pin"),
     ],
 )
-def test_one_wrong_thing_ends_in_a_sentence(look, change, sentence):
-    with pytest.raises(StudyError, match=sentence):
-        look(**change)
+def test_before_the_run_it_says_what_will_happen_and_one_wrong_thing_is_a_sentence(
+    tmp_path, monkeypatch, change, hashes, sentence
+):
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))  # an empty one
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    models = hub_models(PAPER)
+    models = {role: one | {"hub": {"sha256": "ab"} | one["hub"] | hashes} for role, one in models.items()}
+    for name, value in (HERE | change | {"hub_models": models}).items():
+        monkeypatch.setattr(preflight, name, lambda *given, value=value: value)
+    dataset, said = SimpleNamespace(filings=range(84)), []
+    study = SimpleNamespace(profile=PAPER, questions=range(150), home=tmp_path, dataset=dataset)
+    if sentence:
+        with pytest.raises(StudyError, match=sentence):
+            preflight.preflight(study, said.append)
+        return
+    preflight.preflight(study, said.append)
+    text = "\n".join(said)
+    assert "generator: Qwen/Qwen2.5-7B-Instruct, 14.2 GiB, to be downloaded" in text
+    assert "embedder: BAAI/bge-m3, 2.2 GiB, to be downloaded, a PyTorch file that is read as tensors only" in text
+    assert GPU.format("GPU of tests with 24 GiB") in text
+    assert "hours for 84 filings and 150 questions" in text
+    assert 0 < preflight.estimate_s(PAPER, 10, 150) < preflight.estimate_s(PAPER, 100, 150)

@@ -3,36 +3,20 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lib.metrics import answers as m
 
-MANY = settings(max_examples=400, deadline=None, derandomize=True)
 MILLIONS = "What is the FY2018 capital expenditure amount (in USD millions) for 3M?"
 BILLIONS = "What is the year end FY2018 net PPNE for 3M? Answer in USD billions."
 RATIO = "What is the FY2017 operating cash flow ratio for Adobe? Round your answer to two decimal places."
 MARGIN = "What is Coca Cola's FY2021 COGS % margin?"
 
 
-@pytest.mark.parametrize(
-    ("prediction", "answer", "expected"),
-    [
-        ("103.12", "100", False),  # 3.12 > 0.03 + 0.03 * 100
-        ("100", "103.12", True),  # 3.12 <= 0.03 + 0.03 * 103.12: relative to the gold number
-        ("Capex was $1,620 million.", "$1577.00", True),  # 43 <= 0.03 + 0.03 * 1577
-        ("1", "none", False),
-        ("FY2018-2019", "2019", True),  # a hyphen after a digit is no sign
-    ],
-)
-def test_loose_match(prediction, answer, expected):
-    assert m.numeric_match(prediction, answer) is expected
-
-
 numbers = st.lists(st.decimals(-9999, 9999, places=2, allow_nan=False), max_size=4)
 
 
-@MANY
 @given(numbers, numbers)
 def test_loose_match_is_isclose_of_any_pair(predicted, gold):
     prediction, answer = (" and ".join(f"${n:,}" if n >= 0 else f"-${-n:,}" for n in x) for x in (predicted, gold))
@@ -44,13 +28,11 @@ def test_loose_match_is_isclose_of_any_pair(predicted, gold):
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("$1,577.00", [1577.0]),
         ("$1,577 million, $1.577bn, 1577M, US$1.577 billion, 1577 K", [1577e6, 1577e6, 1577e6, 1577e6, 1577e3]),
         ("($1,577)", [-1577.0]),
         ("$(1,577) million", [-1577e6]),
         ("(14.76)% or (14.76%) or -14.76 % or −14.76 percent or 14.76\\%", [-14.76, -14.76, -14.76, -14.76, 14.76]),
-        ("capex ($1,577 million)", [1577e6]),
-        ("-$1,561M", [-1561e6]),
+        ("capex ($1,577 million), then -$1,561M", [1577e6, -1561e6]),
         ("$-12 and 0.96x and .5", [-12.0, 0.96, 0.5]),
         ("10–20% of 2,018", [10.0, 20.0, 2018.0]),
         ("in FY2018, 2019 and Q2'23", []),
@@ -58,12 +40,10 @@ def test_loose_match_is_isclose_of_any_pair(predicted, gold):
         ("page 48, p. 12, pp. 4-6, Note 3, note 12.1, Item 7A, Table 5", []),
         ("10-K, 10-Q, 8-K, 10K; but $10K", [10e3]),
         ("December 31, 2018; Dec. 31; 31 December 2018; 12/31/2018; 2018-12-31", []),
-        ("COVID-19, 777X, the 2nd, H1, v1.5", []),
-        ("(1) Current Health (2) Two Peaks", []),
+        ("COVID-19, 777X, the 2nd, H1, v1.5; (1) Current Health (2) Two Peaks", []),
         ("1. Revenue rose 3.2\n2) Costs fell 4.1\n- 3. Margin 5.1", [3.2, 4.1, 5.1]),
         ("- 1,577", [1577.0]),  # a list's dash
         ("3M spent $3M", [3e6]),  # the question's company
-        ("", []),
     ],
 )
 def test_quantities_of_a_text(text, expected):
@@ -94,7 +74,6 @@ def test_strict_match(prediction, answer, question, expected):
     assert m.numeric_match_strict(prediction, answer, question) is expected
 
 
-@MANY
 @given(
     st.text(max_size=40), st.text("0123456789.,-−()$%KMBx n", max_size=30), st.sampled_from([None, MILLIONS, MARGIN])
 )
@@ -143,35 +122,24 @@ def test_refusals(prediction, rule):
     assert m.refusal_rule(prediction) == rule
 
 
-FRAME = pd.DataFrame(
-    [
-        ("q1", MILLIONS, "$1577.00", "metrics-generated", "$1.577 billion"),
-        ("q2", "Did it grow?", "Yes, by 5%", "domain-relevant", "I cannot say 5%"),
-    ],
-    columns=["question_id", "question", "answer", "question_type", "prediction"],
-)
-
-
 def test_numeric_matches_are_for_numeric_questions_and_the_rest_for_all():
-    frame = m.answer_metrics(FRAME)
+    columns = ["question_id", "question", "answer", "question_type", "prediction"]
+    rows = [("q1", MILLIONS, "$1577.00", "metrics-generated", "$1.577 billion"), ("q2", "Why?", "Yes", "domain", "No")]
+    frame = m.answer_metrics(table := pd.DataFrame(rows, columns=columns))
     assert frame["k"].isna().all()
     of_all, numeric = ("answer_rouge_l", "token_f1", "refusal"), ("numeric_match", "numeric_match_strict")
     expected = {name: ["q1", "q2"] for name in of_all} | {name: ["q1"] for name in numeric}
     assert frame.groupby("metric")["question_id"].agg(list).to_dict() == expected
     scores = frame.set_index(["metric", "question_id"])["value"]
-    assert scores["numeric_match", "q1"] == 0.0
-    assert scores["numeric_match_strict", "q1"] == 1.0
+    assert (scores["numeric_match", "q1"], scores["numeric_match_strict", "q1"]) == (0, 1)
     with pytest.raises(ValueError, match="no prediction for q2"):  # it was never written, which is not wrong
-        m.answer_metrics(FRAME.assign(prediction=["1", None]))
+        m.answer_metrics(table.assign(prediction=["1", None]))
 
 
 def test_bert_score_by_hand():
-    # the answer has tokens east and north, the prediction east and 45 degrees between them
-    gold = np.array([[1, 0], [0, 1]], float)
-    predicted = np.array([[1, 0], [2**-0.5, 2**-0.5]])
-    precision, recall = (1 + 2**-0.5) / 2, (1 + 2**-0.5) / 2
-    assert m.bert_score(predicted, gold) == pytest.approx(2 * precision * recall / (precision + recall))
+    gold = np.array([[1, 0], [0, 1]], float)  # of tokens east and north; the prediction has one between them
+    both = (1 + 2**-0.5) / 2  # precision and recall
+    assert m.bert_score(np.array([[1, 0], [2**-0.5, 2**-0.5]]), gold) == pytest.approx(both)
     # one token alone is right, but half of the answer has no better match than cosine 0
     assert m.bert_score(gold[:1], gold) == pytest.approx(2 * 1 * 0.5 / (1 + 0.5))
-    assert m.bert_score(gold[[1, 0, 0]], gold) == 1
     assert m.bert_score(gold[:0], gold) == m.bert_score(-gold[:1], gold[:1]) == 0

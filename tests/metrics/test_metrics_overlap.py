@@ -2,7 +2,7 @@
 
 import pandas as pd
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from rouge_score.rouge_scorer import RougeScorer
 from sacrebleu.metrics import BLEU
@@ -11,7 +11,6 @@ from lib.cache import Cache
 from lib.metrics import overlap
 from lib.metrics.overlap import Reference
 
-MANY = settings(max_examples=400, deadline=None, derandomize=True)
 SACREBLEU = BLEU(effective_order=True)
 ROUGE = RougeScorer(["rougeL"])
 
@@ -44,7 +43,6 @@ def test_rouge_l_by_hand():
     assert Reference("A b, y (c) z.").rouge_l("a x b c") == pytest.approx(2 * (3 / 4) * (3 / 5) / (3 / 4 + 3 / 5))
 
 
-@MANY
 @given(texts, texts)
 @example("", "")
 @example("a a a a", "a a")
@@ -70,15 +68,12 @@ def overlap_of(ks=(1,), rows=computed, chunk_texts=TEXTS, **chunks: list[str]) -
     return frame.set_index(["question_id", "metric", "k"])["value"].to_dict()
 
 
-def test_overlap_is_that_of_the_best_chunk_so_far():
+def test_overlap_is_that_of_the_best_chunk_so_far_and_0_without_one():
     found = overlap_of((1, 2, 3), q1=["c1", "c2", "c3"], q2=["c2"], other=["unknown chunk"])
     assert [found["q1", "ctx_rouge_l", k] for k in (1, 2, 3)] == [0.0, pytest.approx(2 / 3), 1.0]
     assert [found["q1", "ctx_bleu", k] for k in (2, 3)] == [sacrebleu("a b", "a b c d"), pytest.approx(1.0)]
     assert {value for (question, *_), value in found.items() if question != "q1"} == {0.0}
     assert len(found) == 3 * 2 * 3
-
-
-def test_questions_without_rows_score_zero_and_a_chunk_without_text_is_an_error():
     assert [*overlap_of((1, 5)).values()] == [0.0] * 3 * 2 * 2
     with pytest.raises(KeyError, match="c9"):
         overlap_of(q1=["c9"])

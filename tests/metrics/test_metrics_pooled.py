@@ -3,8 +3,8 @@
 import pandas as pd
 import pytest
 
-from lib.metrics.pooled import FOLDER, FULL, NO, PART, pooled_gold, pooled_metrics
-from lib.metrics.retrieval import PAGE, gold_pages
+from lib.metrics.pooled import FULL, NO, PART, pooled_gold, pooled_metrics
+from lib.metrics.retrieval import PAGE
 from lib.published import Published
 
 QUESTIONS = pd.DataFrame({"question_id": ["q1", "q2"], "doc_name": ["A", "B"], "gold_pages": [[0, 4], [2]]})
@@ -27,21 +27,13 @@ def test_a_full_page_is_enough_else_gold_pages_count_and_what_nobody_judged_is_c
     assert pooled_metrics(RUN.iloc[:0], QUESTIONS, JUDGED, COMPANIES, [4])["value"].eq(0).all()
 
 
-def test_published_labels_are_of_readers_or_the_rule_and_of_known_pages():
+def test_published_labels_are_of_readers_or_the_rule_and_of_known_questions():
     published, judged = Published.of("financebench", "default"), pooled_gold("financebench")
     assert pooled_gold("demo").empty
     assert not judged.duplicated(PAGE).any()
     assert set(judged["label"]) == {FULL, PART, NO}
-    questions = published.dataset().questions
-    assert set(judged["question_id"]) == set(questions["question_id"])
-    n_pages = judged["doc_name"].map(published.filings.set_index("doc_name")["n_pages"])
-    assert judged["page"].between(0, n_pages - 1).all()
-    read = judged[judged["reader_1"].notna()]
-    assert judged.drop(read.index)["label"].eq(NO).all()
-    is_agreed = read["reader_1"] == read["reader_2"]
-    assert (read["label"] == read["reader_1"])[is_agreed].all()
-    assert read["reader_2"].notna().all()
-    assert read.loc[~is_agreed, "reader_3"].notna().all()
-    gold = gold_pages(questions).merge(judged, on=PAGE, how="left")
-    assert gold["label"].isin([FULL, PART]).mean() > 0.99
-    assert (FOLDER / "protocol.md").is_file()
+    assert set(judged["question_id"]) == set(published.dataset().questions["question_id"])
+    is_read, is_agreed = judged["reader_1"].notna(), judged["reader_1"] == judged["reader_2"]
+    assert judged.loc[~is_read, "label"].eq(NO).all()
+    assert (judged["label"] == judged["reader_1"])[is_read & is_agreed].all()
+    assert judged.loc[is_read & ~is_agreed, "reader_3"].notna().all()

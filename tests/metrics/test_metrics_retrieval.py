@@ -11,7 +11,7 @@ from ir_measures import R
 
 from lib.metrics import retrieval as m
 
-MANY = settings(max_examples=150, deadline=None, derandomize=True)
+MANY = settings(max_examples=40, deadline=None, derandomize=True)
 
 
 def run_of(**chunks: list[tuple[str, int]]) -> pd.DataFrame:
@@ -37,15 +37,12 @@ RUN = run_of(q1=[("B", 4), ("A", 7), ("A", 4), ("A", 4), ("A", 0)], q2=[("A", 4)
 QUESTIONS = questions_of(q1=("A", [0, 4]), q2=("B", [4]), q3=("A", [0]))
 
 
-@pytest.mark.parametrize(("k", "doc", "page"), [(1, 0, 0), (2, 1, 0), (3, 1, 1 / 2), (4, 1, 1 / 2), (5, 1, 2 / 2)])
-def test_recall_is_of_the_filing_and_the_share_of_gold_pages_seen(k, doc, page):
+def test_recall_is_of_the_filing_and_the_share_of_gold_pages_seen():
     # A#p4 comes at rank 3 and again at 4; A#p0 at rank 5; B#p4 is the right number in the wrong filing.
-    assert m.doc_recall(RUN, QUESTIONS, k).to_dict() == {"q1": doc, "q2": 0.0, "q3": 0.0}
-    assert m.page_recall(RUN, QUESTIONS, k).to_dict() == {"q1": page, "q2": 0.0, "q3": 0.0}
-    assert m.page_hit(RUN, QUESTIONS, k)["q1"] == (page > 0)
-
-
-def test_gold_pages_have_the_best_rank_of_a_chunk_and_pairs_are_gold_or_not():
+    for k, doc, page in [(1, 0, 0), (2, 1, 0), (3, 1, 1 / 2), (4, 1, 1 / 2), (5, 1, 2 / 2)]:
+        assert m.doc_recall(RUN, QUESTIONS, k).to_dict() == {"q1": doc, "q2": 0.0, "q3": 0.0}
+        assert m.page_recall(RUN, QUESTIONS, k).to_dict() == {"q1": page, "q2": 0.0, "q3": 0.0}
+        assert m.page_hit(RUN, QUESTIONS, k)["q1"] == (page > 0)
     assert m.gold_ranks(RUN, QUESTIONS)["rank"].fillna(0).tolist() == [5, 3, 0, 0]
     assert m.is_gold(RUN, QUESTIONS).tolist() == [False, False, True, True, True, False, False]
 
@@ -70,19 +67,6 @@ def test_equal_scores_keep_the_runs_order():
     # trec_eval alone would put Z before A where scores tie.
     run = run_of(q1=[("A", 1), ("Z", 2)]).assign(score=0.5)
     assert values(m.rank_measures(run, questions_of(q1=("A", [1]))), "mrr", 10) == {"q1": 1.0}
-
-
-@pytest.mark.parametrize(
-    ("metric", "questions", "message"),
-    [
-        (m.page_recall, questions_of(q1=("A", [0]), q2=("A", [])), "without a gold page: q2"),
-        (m.page_recall, pd.concat([QUESTIONS, QUESTIONS.iloc[:1]]), "listed twice: q1"),
-        (m.doc_recall, pd.concat([QUESTIONS, QUESTIONS.iloc[:1]]), "listed twice: q1"),
-    ],
-)
-def test_questions_without_gold_pages_or_listed_twice_are_refused(metric, questions, message):
-    with pytest.raises(ValueError, match=message):
-        metric(RUN, questions, 5)
 
 
 pages = st.tuples(st.sampled_from("ABé"), st.integers(0, 3))

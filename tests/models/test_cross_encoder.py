@@ -5,7 +5,6 @@ import pytest
 
 from lib.models.cross_encoder import TorchCrossEncoder, load_cross_encoder
 from lib.models.weights import fetch
-from lib.words import StudyError
 
 QUESTION = "How many people live in Berlin?"
 BERLIN = "Berlin had a population of 3,520,031 registered inhabitants in an area of 891.82 square kilometers."
@@ -33,8 +32,3 @@ def test_safetensors_go_through_sentence_transformers(tiny):
     scores = model.scores([("net sales", "net sales rose"), ("net sales", "profit"), ("cash", "profit " * 200)])
     assert scores.shape == (3,)
     assert len(set(scores.tolist())) == 3
-
-
-def test_a_directory_without_weights_is_named(tmp_path):
-    with pytest.raises(StudyError, match="holds neither model.onnx nor safetensors; fetch the cross-encoder again"):
-        load_cross_encoder(tmp_path, 64)

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from lib.models.encoders import Encoder, load_encoder
-from lib.models.weights import fetch, trainable
+from lib.models.encoders import Encoder
+from lib.models.weights import fetch
 
 
 @pytest.fixture(scope="module")
@@ -37,23 +37,6 @@ def test_every_token_has_a_unit_vector_and_special_tokens_have_none(encoder_of, 
     n_tokens = [len(wordpiece.encode(text, add_special_tokens=False).ids) for text in TEXTS]
     assert [len(one) for one in vectors] == [*n_tokens, 0]
     assert all(np.linalg.norm(one, axis=1) == pytest.approx(np.ones(len(one)), abs=1e-5) for one in vectors)
-
-
-SIMILAR = ["Net revenues grew to $5 billion.", "Sales rose to 5,000 million dollars.", "It rained all day."]
-
-
-@pytest.mark.slow
-@pytest.mark.weights
-def test_the_better_encoder_s_int8_graph_puts_a_paraphrase_above_another_sentence_as_its_tensors_do():
-    int8, whole = load_encoder(fetch("bge-small-int8"), 384), load_encoder(fetch("bge-small"), 384, "float32")
-    assert trainable("bge-small-int8") == "bge-small"
-    assert trainable("minilm") == "minilm"
-    for role in ("query", "document"):
-        cosines = (whole.encode(SIMILAR, role) * int8.encode(SIMILAR, role)).sum(axis=1)
-        assert cosines.min() > 0.995
-    same, other = (vectors := int8.encode(SIMILAR))[1:] @ vectors[0]
-    assert same - 0.2 > max(other, 0.4)
-    assert [len(one) for one in int8.encode_tokens(SIMILAR)] == [len(one) for one in whole.encode_tokens(SIMILAR)]
 
 
 @pytest.mark.weights

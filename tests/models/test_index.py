@@ -1,8 +1,6 @@
 """The index: windows that drop nothing, vectors that are made once and kept by their text."""
 
 import copy
-import shutil
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -59,34 +57,12 @@ def test_a_text_is_encoded_once_in_a_role_unless_its_list_is_pinned(make):
         assert study.encoder.seen == seen
 
 
-def test_each_different_text_is_read_once_by_the_window_that_is_asked_for(make, monkeypatch):
-    study, windows = make(["net"]), []
-    monkeypatch.setattr(index, "load_encoder", lambda weights, window, *_: windows.append(window) or study.encoder)
-    vectors = index.text_vectors(study, "embeddings/test", ["net", "cash flow", "net"], 40)
-    assert vectors[:, 0].tolist() == [3, 9, 3]
-    assert study.encoder.seen == ["net", "cash flow"]
-    assert windows == [40]
-
-
-def test_the_study_s_own_windows_come_before_another_chunk_table(make, monkeypatch):
-    """A vector says how many texts shared its batch: two are the study's own, three with the table's first text."""
-
-    def vectors_of_table(makes_own_first: bool) -> list[list[float]]:
-        own = make(["net", "sales"])
-        table = copy.copy(own)
-        table.chunking, table.chunks = "table", own.chunks.assign(text=["sales", "cash"])
-        table.over = lambda chunking: own
-        monkeypatch.setattr(index, "load_encoder", lambda *args: SimpleNamespace(encode=counted))
-        if makes_own_first:
-            index.window_vectors(own)
-        with own.store.recording() as asked:
-            found = index.text_vectors(table, "embeddings/table", table.chunks["text"]).tolist()
-        assert {one.rpartition("/")[0] for one in asked} == {"embeddings/table"}
-        own.cache.path.unlink()
-        shutil.rmtree(own.store.root)
-        return found
-
-    def counted(texts, role):
-        return np.full((len(texts), 1), len(texts), np.float32)
-
-    assert vectors_of_table(True) == vectors_of_table(False) == [[2.0], [1.0]]
+def test_each_different_text_is_read_once_and_the_study_s_own_windows_before_another_chunk_table(make):
+    study = make(["net", "sales"])
+    table = copy.copy(study)
+    table.chunking, table.over = "table", lambda chunking: study
+    with study.store.recording() as asked:
+        vectors = index.text_vectors(table, "embeddings/table", ["sales", "cash", "sales"])
+    assert vectors[:, 0].tolist() == [5, 4, 5]
+    assert study.encoder.seen == ["net", "sales", "cash"]
+    assert {one.rpartition("/")[0] for one in asked} == {"embeddings/table"}

@@ -49,9 +49,3 @@ def test_rows_are_the_heaviest_terms_of_the_library_s_rows_in_the_order_of_the_t
     for row, weights in zip(fast.encode(TEXTS), everything, strict=True):
         np.testing.assert_allclose(row["weight"], np.sort(weights)[::-1][:5], rtol=1e-5, atol=1e-6)
         np.testing.assert_allclose(weights[row["term"]], row["weight"], rtol=1e-5, atol=1e-6)
-
-
-def test_a_text_is_read_to_the_window_s_end(splade):
-    model = SpladeEncoder(splade, window=8, max_active_dims=200, precision="float32")
-    short, long = np.sort(model.encode([TEXTS[0], TEXTS[0] + " profit" * 50])["weight"])
-    np.testing.assert_allclose(short, long, rtol=1e-5)

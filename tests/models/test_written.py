@@ -69,23 +69,15 @@ def test_texts_are_written_once_and_a_record_says_all_but_the_prompt(open_log, p
     assert record == about | made | {"text": "FILING'S TEXT"}
 
 
-def test_the_key_holds_model_prompt_sampling_and_seed(open_log):
-    key, [one, *_] = open_log().key, ITEMS
-    renamed = open_log(model=Model("renamed", "ab12"))
-    assert key(one) == key(replace(one, id="x", question_id="y")) == renamed.key(one)
+def test_a_key_has_model_prompt_sampling_and_seed_and_items_with_one_share_a_text(open_log):
+    key, [one, *_], writer = open_log().key, ITEMS, Writer()
+    assert key(one) == key(replace(one, id="x")) == open_log(model=Model("renamed", "ab12")).key(one)
     others = [item("b"), replace(one, prompt=Prompt("a", system=""))]
     others += [item("a", **change) for change in ({"seed": 8}, {"temperature": 0.7}, {"max_tokens": 11})]
     keys = {key(one), *map(key, others), open_log(model=Model("tiny", "cd34")).key(one)}
     assert len(keys) == 2 + len(others)
-
-
-def test_items_with_the_same_prompt_share_one_text_and_none_have_the_same_id(open_log):
-    writer = Writer()
     filled = open_log().fill("answer", [item("x", "same"), item("y", "same")], lambda: writer)
-    assert filled.texts == {"x": "SAME", "y": "SAME"}
-    assert writer.asked == ["same"]
-    with pytest.raises(ValueError, match="1 items have the id of another"):
-        open_log().fill("hyde", [item("a"), item("a")], Writer)
+    assert (filled.texts, writer.asked) == ({"x": "SAME", "y": "SAME"}, ["same"])
 
 
 @pytest.mark.parametrize(
@@ -105,22 +97,10 @@ def test_a_failure_is_told_with_its_question_and_tried_again_the_next_time(open_
     assert (retried.texts["b"], retried.missing, retried.origins) == ("B", {}, {"reused": 1, "computed": 1})
 
 
-@pytest.mark.parametrize("may_be_cut", [False, True])
-def test_a_text_cut_at_its_limit_is_kept_and_told_unless_it_may_be_cut(open_log, said, may_be_cut):
-    cut = Generation("and so", 3, 10, "length", 0.1)
-    filled = open_log().fill("hyde", ITEMS, lambda: Writer(b=cut), may_be_cut)
-    assert (filled.cut, filled.texts["b"]) == (["b"], "and so")
-    assert said == ([] if may_be_cut else ["hyde: 1 of 3 texts were cut at the most tokens they may have"])
-
-
-@pytest.fixture
-def published(open_log, tmp_path):
-    """What another machine published: ``theirs`` and ``B``."""
-    log = open_log(at=tmp_path / "published.jsonl", cache="other/cache.sqlite")
-    return [*log.fill("hyde", ITEMS[:2], lambda: Writer(a=Generation("theirs", 3, 5, "stop", 0.1))).records.values()]
-
-
-def test_published_texts_are_used_and_listed_but_fresh_results_use_neither_one_nor_its_copy(open_log, path, published):
+def test_published_texts_are_used_and_listed_but_fresh_results_use_neither_one_nor_its_copy(open_log, path, tmp_path):
+    theirs = open_log(at=tmp_path / "published.jsonl", cache="other/cache.sqlite")  # of another machine
+    made = theirs.fill("hyde", ITEMS[:2], lambda: Writer(a=Generation("theirs", 3, 5, "stop", 0.1)))
+    published = [*made.records.values()]
     assert open_log(published).fill("hyde", ITEMS, Writer).origins == {"published": 2, "computed": 1}
     listed = [(one["text"], one.get("origin")) for one in read_records(path).values()]
     assert listed == [("theirs", "published"), ("B", "published"), ("C", None)]
@@ -136,12 +116,8 @@ def test_a_list_is_used_when_the_cache_was_lost_and_otherwise_changes_no_text(op
         file.unlink()
     again = open_log().fill("hyde", ITEMS, never)
     assert (again.texts, again.origins) == (first.texts, {"reused": 3})
-    assert list(read_records(path)) == [record["key"] for record in first.records.values()]
     path.write_text(path.read_text().replace('"text": "B"', '"text": "X"'))
     assert open_log().fill("hyde", ITEMS, never).texts["b"] == "B"
-    path.unlink()
-    open_log().list_all()
-    assert [record["text"] for record in read_records(path).values()] == ["A", "B", "C"]
 
 
 def test_a_text_of_another_study_is_taken_under_this_one_s_question(open_log, tmp_path):
@@ -153,7 +129,7 @@ def test_a_text_of_another_study_is_taken_under_this_one_s_question(open_log, tm
     assert found.records == {"x": record}
 
 
-@pytest.mark.parametrize("damage", [b"[1, 2]", b"\x00\xff" * 40, b"17", b'{"text": "B"}'])
+@pytest.mark.parametrize("damage", [b"\x00\xff" * 40, b'{"text": "B"}'])
 def test_a_damaged_line_is_named_and_an_unfinished_last_one_is_not_read(open_log, path, damage):
     odd = Generation("one\u2028two\x85three\r\nfour", 3, 5, "stop", 0.1)  # separators that do not split a record
     open_log().fill("hyde", ITEMS, lambda: Writer(a=odd))

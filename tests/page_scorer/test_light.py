@@ -62,11 +62,9 @@ def test_loss_is_the_softmax_over_all_pages_without_the_other_gold_ones(logits, 
     assert found.item() == pytest.approx(loss, abs=1e-6)
 
 
-def test_an_untrained_map_changes_nothing_and_unknown_sides_are_refused(rotated):
+def test_an_untrained_map_changes_nothing(rotated):
     found = rotated.scores(LightScorer(DIMENSION, 4, "both", seed=0), [0, 1])
     assert found == pytest.approx(rotated.questions[:2] @ rotated.pages.T, abs=1e-6)
-    with pytest.raises(ValueError, match="choose one of question, both"):
-        LightScorer(4, 2, "pages", seed=0)
 
 
 def test_what_is_there_is_learned_for_unseen_questions_and_what_is_not_for_seen_ones_alone(rotated):

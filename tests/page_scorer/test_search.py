@@ -7,7 +7,7 @@ from lib import runs
 from lib.page_scorer import pages
 from lib.page_scorer import search as pages_first
 from lib.page_scorer.pages import load_scores, scores_in_folds
-from lib.page_scorer.search import comparable, page_run, rank_pages, scorer_scores, search, standardised
+from lib.page_scorer.search import comparable, page_run, rank_pages, search, standardised
 from lib.retrievers import dense
 from lib.words import StudyError
 
@@ -33,12 +33,6 @@ def test_the_best_pages_and_those_of_the_own_filing_are_kept_and_count_in_it_alo
     assert np.array_equal(alone, found)
 
 
-@pytest.mark.parametrize("n_pages", [0, 201])
-def test_a_number_of_pages_that_is_not_kept_is_refused(study, scored, n_pages):
-    with pytest.raises(StudyError, match=f"pages is {n_pages}: choose a number from 1 to 200"):
-        search(study, scored, study.candidates("standard"), n_pages)
-
-
 def test_pages_are_ranked_among_those_with_a_candidate_chunk():
     scores = np.array([[0.1, 0.9, 0.5, 0.5]])
     pages, candidates = np.array([0, 0, 1, 2, 3]), np.array([[True, True, False, True, True]])
@@ -46,25 +40,14 @@ def test_pages_are_ranked_among_those_with_a_candidate_chunk():
     assert rank_pages(scores, pages, candidates, 9)[0].tolist() == [2, 3, 0]
 
 
-def test_under_an_oracle_only_its_pages_are_ranked(study):
-    run = page_run(study, scorer_scores(study, "untrained"), study.candidates("oracle-page"), depth=5)
-    wanted = study.questions.explode("gold_pages")
-    found = sorted(zip(run["question_id"], run["page"], strict=True))
-    assert found == sorted(zip(wanted["question_id"], wanted["gold_pages"], strict=True))
-
-
-@pytest.mark.parametrize(
-    ("values", "found"),
-    [([1, 3, -np.inf, 3], [-1, 1, -1, 1]), ([0.3, 0.3], [0, 0]), ([-np.inf, -np.inf], [0, 0])],  # mean 2, deviation 1
-)
-def test_scores_are_standardised_and_unknown_ones_are_the_least(values, found):
-    assert standardised(np.array(values, np.float32)).tolist() == found
-
-
 def test_stage_two_searches_only_the_kept_pages_in_each_order(study, scored):
     everything, of_chunk = study.candidates("standard"), pages_first.pages_of_chunks(study)
+    with pytest.raises(StudyError, match="pages is 201: choose a number from 1 to 200"):
+        search(study, scored, everything, 201)
     base = dense.score(study, everything)
     kept = np.take_along_axis(scored, of_chunk[None], 1) >= np.sort(scored)[:, [-3]]  # on the best three pages
+    assert standardised(np.array([1, 3, -np.inf, 3])).tolist() == [-1, 1, -1, 1]  # unknown is the least
+    assert standardised(np.full(2, -np.inf)).tolist() == [0, 0]
     plain, summed = (search(study, scored, everything, 3, order) for order in ("base", "sum"))
     assert np.array_equal(plain, np.where(kept, base, -np.inf))
     assert np.array_equal(np.isfinite(summed), kept)

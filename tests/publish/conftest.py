@@ -19,7 +19,6 @@ def repository(tmp_path, monkeypatch):
     (root / "lib").mkdir(parents=True)
     (root / "lib" / "code.py").write_text("x = 1\n")
     (root / "README.md").write_text(f"before\n{readme.BEGIN}\nas it was\n{readme.END}\nafter\n")
-    subprocess.run(["git", "init", "-q", str(root)], check=True)
     commit(root)
     for module in (manifest, publish):
         monkeypatch.setattr(module, "ROOT", root)
@@ -29,16 +28,17 @@ def repository(tmp_path, monkeypatch):
 
 def commit(root) -> None:
     """Commit everything."""
-    for command in (["add", "-A"], ["-c", "user.name=a", "-c", "user.email=b", "commit", "-qm", "a step"]):
-        subprocess.run(["git", "-C", str(root), *command], check=True)
+    for command in ("init -q", "add -A", "-c user.name=a -c user.email=b commit -qm step"):
+        subprocess.run(["git", "-C", str(root), *command.split()], check=True)
 
 
 @pytest.fixture
 def publish_study(repository):
     """Publish a study into the repository; gives what was published."""
 
-    def publish_it(whole, say=lambda line: None) -> Published:
-        return Published(publish.publish(whole, repository / "book" / "results", repository / "README.md", say))
+    def publish_it(whole) -> Published:
+        given = repository / "book" / "results", repository / "README.md", lambda line: None
+        return Published(publish.publish(whole, *given))
 
     return publish_it
 

@@ -14,7 +14,6 @@ import pandas as pd
 import pytest
 
 from extras.publish import publish
-from lib.analysis.growth import GROWTH
 from lib.analysis.measured import TIME_COLUMNS, TIMES, times
 from lib.book import manifest
 from lib.data.layout import Dataset
@@ -31,59 +30,51 @@ from .conftest import commit
 
 def files(root: Path) -> dict[str, bytes]:
     """Every file below a folder, by its path."""
-    found = (path for path in sorted(root.rglob("*")) if path.is_file())
-    return {path.relative_to(root).as_posix(): path.read_bytes() for path in found}
+    return {path.relative_to(root).as_posix(): path.read_bytes() for path in sorted(root.rglob("*")) if path.is_file()}
 
 
-def lines_of(root: Path) -> list[dict]:
-    """The published texts of a language model."""
-    return list(map(json.loads, gzip.decompress((root / GENERATIONS_FILE).read_bytes()).splitlines()))
+def texts_of(root: Path) -> dict[str, dict]:
+    """The published texts of a language model, by what they are of; the last of each."""
+    lines = gzip.decompress((root / GENERATIONS_FILE).read_bytes()).splitlines()
+    return {record["question_id"]: record for record in map(json.loads, lines)}
 
 
-@pytest.fixture
-def refusal(study, repository, publish_study):
-    """Why a study is not published; what was published stays as it is."""
-
-    def refused() -> str:
-        root = repository / "book" / "results" / "financebench" / "default"
-        root.mkdir(parents=True)
-        (root / "summary.csv").write_text("of before")
-        with pytest.raises(StudyError) as caught:
-            publish_study(study)
-        assert files(root) == {"summary.csv": b"of before"}
-        return str(caught.value)
-
-    return refused
-
-
-def test_published_files_hold_ids_and_numbers_but_no_text_and_the_manifest_lists_them(results):
-    found = files(results.root)
+def test_published_files_hold_ids_and_numbers_but_no_text_and_the_manifest_lists_them(results, study):
+    found, manifest = files(results.root), results.manifest
     assert {"questions.csv", "filings.csv", METRICS_FILE, RUNS_FILE, "summary.csv", "manifest.json"} < set(found)
     assert set(results.runs) == {(c, "bm25") for c in CONDITIONS}
     asked = results.runs.table["question_id"]
     assert (asked != asked.shift()).sum() == len(QUESTIONS), "a question's rows are together: a smaller file"
     assert not [name for name, content in found.items() if b"net sales of acme" in content.lower()]
     assert not [path for path in results.root.parent.iterdir() if path.name.startswith(".")]
-    assert set(results.manifest["files"]) == set(found) - {"manifest.json"}
-    stages = {record["stage"]: record for record in results.manifest["stages"]}
+    assert set(manifest["files"]) == set(found) - {"manifest.json"}
+    stages = {record["stage"]: record for record in manifest["stages"]}
     assert stages["runs/standard/bm25"]["files"] == stages["metrics/standard/bm25"]["files"] == {}
     assert stages["digests/chunks"]["files"]["value.json"]["path"] == "stored/digests/chunks/value.json.gz"
     assert stages["summary"]["files"]["summary.csv"]["path"] == "summary.csv"
     assert "files" not in stages["pages"]
     assert files(results.root / "shown") == {"tables/counts.csv": b"n\n3\n"}  # another table quotes a question
+    first = texts_of(results.root)["q1"]
+    assert first["text"] == "[…]"  # the echo of the question still said that the answer is 1,577
+    assert from_pieces(first["pieces"], QUESTIONS["q1"]) == ECHO
+    written = [json.loads(line) for line in (study.home / "generations.jsonl").read_text().splitlines()]
+    in_order = sorted(written, key=lambda record: (record["kind"], record["question_id"]))
+    assert results.generations(study.questions) == in_order
 
 
-def test_answers_and_times_that_were_measured_are_published_and_read_there(study, results, publish_study):
-    assert not {ANSWERS_FILE, TIMES} & results.manifest["files"].keys()
-    answers = [("none", "plain", "small", "q1", "answer_right", 1.0)]
-    merge_answers(study, pd.DataFrame(answers, columns=ANSWER_COLUMNS))
-    row = ["bm25", 20, 0.02, 0.01, 0.03, 0, 0, 0, 7.0, "2 cores"]
-    pd.DataFrame([row], columns=TIME_COLUMNS).to_csv(study.home / TIMES, index=False)
-    study.corpus.published = again = publish_study(study)
-    assert pd.read_csv(again.file(ANSWERS_FILE)).to_numpy().tolist() == [[*one] for one in answers]
-    assert again.file(TIMES).read_bytes() == (study.home / TIMES).read_bytes()
-    study.corpus.home = study.home / "elsewhere"
-    assert times(study).loc[0, TIME_COLUMNS].tolist() == row
+@pytest.mark.parametrize("is_fresh", [False, True])
+def test_what_was_measured_once_stays_in_the_next_publication(study, repository, publish_study, open_small, is_fresh):
+    names = [name for name in publish.BESIDE if name != ANSWERS_FILE]
+    measured = {name: gzip.compress(b"n", mtime=0) if name.endswith(".gz") else b"n" for name in names}
+    for name, content in measured.items():
+        (study.home / name).write_bytes(content)
+    manifest.write_manifest(study)
+    first = publish_study(study)
+    commit(repository)
+    manifest.write_manifest(study)
+    study.corpus.home, study.corpus.published = study.home / "elsewhere", None if is_fresh else first
+    again = publish_study(study)
+    assert {name: again.file(name).read_bytes() for name in names} == measured
 
 
 def test_publishing_twice_gives_the_same_bytes_also_from_the_store_after_a_commit(
@@ -101,36 +92,38 @@ def test_publishing_twice_gives_the_same_bytes_also_from_the_store_after_a_commi
     assert (repository / "README.md").read_text() == readme
 
 
-def test_a_publication_from_an_empty_store_loses_no_file(study, repository, publish_study, open_small, tmp_path):
+def test_what_was_measured_beside_and_each_result_of_a_stage_is_published_and_lost_by_no_empty_store(
+    study, repository, publish_study, open_small, tmp_path
+):
     def ask(asked, make):
         asked.store.kept("analysis/outer", {}, make, public=True)
+        for number in (1, 2):
+            asked.store.kept("analysis/number", {"n": number}, lambda n=number: n, public=True)
 
     ask(study, lambda: study.store.kept("analysis/inner", {}, lambda: 1, public=True))
-    (study.home / GROWTH).write_bytes(gzip.compress(b"of another machine"))
+    study.corpus.chapter = "interactive"
+    study.store.kept("analysis/other", {}, lambda: 1, public=True)
+    answers = [("none", "plain", "small", "q1", "answer_right", 1.0)]
+    merge_answers(study, pd.DataFrame(answers, columns=ANSWER_COLUMNS))
+    row = ["bm25", 20, 0.02, 0.01, 0.03, 0, 0, 0, 7.0, "2 cores"]
+    pd.DataFrame([row], columns=TIME_COLUMNS).to_csv(study.home / TIMES, index=False)
     manifest.write_manifest(study)
-    first = publish_study(study)
+    study.corpus.published = first = publish_study(study)
     before = set(files(first.root))
     assert any("inner" in name for name in before)
+    assert "analysis/other" not in {record["stage"] for record in first.manifest["stages"]}, "of another session"
+    records = [record for record in first.manifest["stages"] if record["stage"] == "analysis/number"]
+    paths = {record["files"]["value.json"]["path"] for record in records}
+    assert sorted(gzip.decompress((first.root / path).read_bytes()) for path in paths) == [b"1\n", b"2\n"]
+    assert pd.read_csv(first.file(ANSWERS_FILE)).to_numpy().tolist() == [[*one] for one in answers]
+    study.corpus.home = study.home / "elsewhere"
+    assert times(study).loc[0, TIME_COLUMNS].tolist() == row
     commit(repository)
     again = open_small(tmp_path / "elsewhere", first)
     ask(again, None)
     write_whole(again)
     again.corpus.published = first
     assert set(files(publish_study(again).root)) >= before
-
-
-def test_two_results_of_one_stage_are_both_published_and_what_other_sessions_looked_up_is_not(study, publish_study):
-    for number in (1, 2):
-        study.store.kept("analysis/number", {"n": number}, lambda n=number: n, public=True)
-    study.corpus.chapter = "interactive"
-    study.store.kept("analysis/other", {}, lambda: 1, public=True)
-    manifest.write_manifest(study)
-    found = publish_study(study)
-    assert "analysis/other" not in {record["stage"] for record in found.manifest["stages"]}
-    records = [record for record in found.manifest["stages"] if record["stage"] == "analysis/number"]
-    paths = [record["files"]["value.json"]["path"] for record in records]
-    assert sorted(gzip.decompress((found.root / path).read_bytes()) for path in paths) == [b"1\n", b"2\n"]
-    assert len(set(paths)) == 2
 
 
 def test_a_fold_is_published_before_the_last_is_trained(study, publish_study, open_small, tmp_path, monkeypatch):
@@ -148,31 +141,17 @@ def test_a_fold_is_published_before_the_last_is_trained(study, publish_study, op
     assert np.array_equal(load_scores(elsewhere, found), load_scores(study, entry))
 
 
-def test_an_echo_of_the_question_is_published_as_a_reference_and_restored(results, study):
-    records = lines_of(results.root)
-    first = next(record for record in records if record["question_id"] == "q1")
-    assert first["text"] == "[…]"  # it still said that the answer is 1,577
-    assert from_pieces(first["pieces"], QUESTIONS["q1"]) == ECHO
-    written = [json.loads(line) for line in (study.home / "generations.jsonl").read_text().splitlines()]
-    in_order = sorted(written, key=lambda record: (record["kind"], record["question_id"]))
-    assert results.generations(study.questions) == in_order
-
-
-def test_what_was_written_of_a_filing_is_published_and_what_is_of_nothing_stays(study, tmp_path):
+def test_texts_of_a_filing_are_published_those_of_nothing_stay_and_a_drawing_that_quotes_is_seen(study, tmp_path):
     add_texts(study, [generation("ACME_2020_10K", "Acme makes anvils."), generation("q99", "Of no question.")])
-    reports = []
-    publish.write_generations(study, tmp_path, publish.quotations_of(study), reports.append)
-    assert {record["question_id"] for record in lines_of(tmp_path)} == {"q1", "q2", "ACME_2020_10K"}
+    reports, quotes = [], publish.quotations_of(study)
+    publish.write_generations(study, tmp_path, quotes, reports.append)
+    assert set(texts_of(tmp_path)) == {"q1", "q2", "ACME_2020_10K"}
     assert reports[0].startswith("publish: 1 texts that quote a filing at length or another question, or are of no")
-
-
-def test_a_drawing_that_quotes_a_question_in_two_lines_stays_here_and_is_seen(study, tmp_path):
     drawn, axes = plt.subplots()
-    axes.set_title(textwrap.fill(QUESTIONS["q1"], 40))
+    axes.set_title(textwrap.fill(QUESTIONS["q1"], 40))  # in two lines
     (tmp_path / "quoting").mkdir()
     drawn.savefig(tmp_path / "quoting" / "asked.svg")
     plt.close(drawn)
-    quotes = publish.quotations_of(study)
     with pytest.raises(StudyError, match="asked.svg contains text of the dataset: “what were the net sales"):
         publish.check_texts(tmp_path / "quoting", quotes)
     (tmp_path / "quoting" / "asked.svg").replace(study.write("figures/asked.svg", ""))
@@ -223,10 +202,15 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("told", REFUSED)
-def test_what_is_not_whole_or_has_text_is_refused(study, repository, refusal, told):
+def test_what_is_not_whole_or_has_text_is_refused_and_what_was_published_stays(study, repository, publish_study, told):
     manifest.write_manifest(study)
     REFUSED[told](study)
-    assert told in refusal()
+    root = repository / "book" / "results" / "financebench" / "default"
+    root.mkdir(parents=True)
+    (root / "summary.csv").write_text("of before")
+    with pytest.raises(StudyError, match=re.escape(told)):
+        publish_study(study)
+    assert files(root) == {"summary.csv": b"of before"}
 
 
 def test_without_filings_nothing_can_be_published(study, publish_study, monkeypatch):

@@ -41,9 +41,7 @@ def results(study, publish_study) -> Published:
 @pytest.fixture
 def without(results, no_filings, tmp_path) -> Study:
     """The study of a machine that has no filings."""
-    found = open_study("", chapter="book", artifacts=tmp_path / "elsewhere", say=lambda line: None)
-    assert not found.has_text
-    return found
+    return open_study("", chapter="book", artifacts=tmp_path / "elsewhere", say=lambda line: None)
 
 
 def test_keys_runs_metrics_and_derived_frames_are_the_published_ones_and_captions_say_so(without, study, results):
@@ -64,13 +62,9 @@ def test_keys_runs_metrics_and_derived_frames_are_the_published_ones_and_caption
     assert not {"question", "answer", "evidence"} & set(without.questions)
     with pytest.raises(NeedsFilings, match="the chunks' text needs the filings, which are not"):
         _ = without.chunks
-
-
-@pytest.mark.parametrize("changes", [{"bm25.k1": 9.0}, {"chunks.size": 64, "chunks.overlap": 0}])
-def test_a_changed_setting_needs_the_filings(results, no_filings, tmp_path, changes):
-    study = open_study("", changes=changes, artifacts=tmp_path / "elsewhere", say=lambda line: None)
-    with pytest.raises(NeedsFilings, match="needs the filings, which are not on this machine"):
-        evaluate(study, "bm25")
+    for changes in ({"bm25.k1": 9.0}, {"chunks.size": 64, "chunks.overlap": 0}):
+        with pytest.raises(NeedsFilings, match="needs the filings, which are not on this machine"):
+            evaluate(without.with_changes(changes), "bm25")
 
 
 def test_the_outputs_get_the_contract_s_files_and_gaps_do_not_stay_when_the_filings_come(
@@ -92,31 +86,23 @@ def test_the_outputs_get_the_contract_s_files_and_gaps_do_not_stay_when_the_fili
     assert not [line for line in lines if "[…]" in line]
 
 
-def test_with_filings_published_results_save_computing(study, results, open_small, tmp_path):
-    again = open_small(tmp_path / "elsewhere", results)
-    again.rank_method = None
-    entry, expected = again.run_entry("bm25"), evaluate(study, "bm25")
-    assert (entry.origin, entry.wall_s) == ("published", study.run_entry("bm25").wall_s)
-    assert evaluate(again, "bm25").astype(expected.dtypes).equals(expected)
+def test_with_filings_published_results_save_computing_but_fresh_and_of_other_filings_nothing_is_used(
+    study, results, small_folder, tmp_path, monkeypatch
+):
+    def open_small(say=lambda line: None, **named) -> Study:
+        weights = {"embedder.weights": results.manifest["settings"]["embedder"]["weights"]}
+        return open_study("financebench", changes=weights, artifacts=tmp_path / "elsewhere", say=say, **named)
 
-
-@pytest.fixture
-def open_small_filings(results, small_folder, tmp_path, monkeypatch):
-    """Open the small study by its name, with its filings, beside what is published of it."""
     monkeypatch.setattr(studies, "open_dataset", lambda *names: read_dataset(small_folder, "financebench"))
-    weights = {"embedder.weights": results.manifest["settings"]["embedder"]["weights"]}
-    given = {"changes": weights, "artifacts": tmp_path / "elsewhere", "say": lambda line: None}
-    return lambda **named: open_study("financebench", **given | named)
-
-
-def test_fresh_and_other_filings_use_nothing_published(open_small_filings, results):
-    used, fresh, reports = open_small_filings(), open_small_filings(results="fresh"), []
-    assert used.run_entry("bm25").origin == "published"
+    used, fresh, reports = open_small(), open_small(results="fresh"), []
+    entry, expected = used.run_entry("bm25"), evaluate(study, "bm25")
+    assert (entry.origin, entry.wall_s) == ("published", study.run_entry("bm25").wall_s)
+    assert evaluate(used, "bm25").astype(expected.dtypes).equals(expected)
     assert used.generation_log().published
     assert (fresh.published, fresh.run_entry("bm25").origin) == (None, "computed")
     assert not fresh.generation_log().uses_published
     (results.root / "manifest.json").write_text(json.dumps(results.manifest | {"fingerprint": "0123"}))
-    assert open_small_filings(say=reports.append).published is None
+    assert open_small(say=reports.append).published is None
     assert "is not the dataset that was published as financebench: nothing published is used" in reports[0]
 
 

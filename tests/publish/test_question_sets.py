@@ -52,7 +52,9 @@ def results(measured_set, publish_study) -> Published:
     return publish_study(measured_set)
 
 
-def test_what_is_published_of_a_set_has_no_text(results, measured_set, repository):
+def test_a_set_is_published_without_text_and_opened_by_its_name(
+    results, measured_set, repository, no_filings, tmp_path
+):
     assert results.root == repository / "book" / "results" / "second" / "default"
     listed = results.manifest
     assert (listed["collection"], listed["lacks"]) == ("financebench", ["answer", "evidence"])
@@ -61,9 +63,6 @@ def test_what_is_published_of_a_set_has_no_text(results, measured_set, repositor
     assert results.dataset().questions["company"].tolist() == ["Acme", "Bolt"]
     kept = results.generations(measured_set.questions)
     assert [record["text"] for record in kept] == ["Acme makes anvils."]
-
-
-def test_without_filings_a_set_is_opened_by_its_name(results, measured_set, no_filings, tmp_path):
     reports = []
     found = studies.open_study(questions="second", artifacts=tmp_path / "elsewhere", say=reports.append)
     assert reports[0].startswith("The questions of second, or their filings, are not here. Published run of ")

@@ -63,15 +63,16 @@ def written_study(fake_study, tokenizer_folder, tmp_path, monkeypatch):
     """Make a study whose generator follows a rule; ``hybrid_rrf`` has the given scores, sections what is changed."""
 
     def make(questions: list[str], texts: list[str], rule=None, scores: np.ndarray | None = None, **sections):
+        profile = {name: own | sections.get(name, {}) for name, own in PROFILE.items()}
+        profile["embedder"]["weights"] = str(tokenizer_folder)
         made = fake_study(questions, texts, {}, {"hybrid_rrf": scores})
-        changed = {"embedder": {"weights": str(tokenizer_folder)}} | sections
-        made.profile = made.profile.updated({name: own | changed.get(name, {}) for name, own in PROFILE.items()})
+        made.profile = made.profile.updated(profile)
         made.encoder, made.generator = WordEncoder(), rule if isinstance(rule, Rule) else Rule(rule)
         monkeypatch.setattr(index, "load_encoder", lambda *args: made.encoder)
         made.make_generator = lambda: made.generator
         model, path = Model("tiny", "ab12"), tmp_path / "generations.jsonl"
         made.generation_log = lambda: GenerationLog(path, made.cache, model, say=lambda line: None)
-        made.settings_of = lambda sections: {name: made.profile[name] for name in sections}
+        made.digest = made.settings_of = str
         return made
 
     return make

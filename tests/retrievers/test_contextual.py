@@ -6,7 +6,6 @@ import pytest
 
 from lib.retrievers import contextual
 from lib.retrievers.contextual import contexts, excerpt, prefixed_windows, written
-from lib.retrievers.identity import sentences
 
 WINDOW = 48
 PREFIXES = {"ACME": "acme profit", "BOLT": "bolt cash flow"}
@@ -16,34 +15,28 @@ LONG = " ".join(f"net sales rose {number}" for number in range(60))
 @pytest.fixture
 def study(written_study, monkeypatch):
     """Three chunks of Acme and two of Bolt, two of them with equal texts."""
-    embedder = {"window": WINDOW, "window_overlap": 4}
     texts = ["net sales", LONG, "net sales", "cash flow", "profit"]
-    made = written_study(["bolt net sales", "acme net sales"], texts)
-    made.profile = made.profile.updated({"embedder": made.profile.embedder | embedder})
+    window = {"window": WINDOW, "window_overlap": 4}
+    made = written_study(["bolt net sales", "acme net sales"], texts, embedder=window)
     made.chunks["doc_name"] = ["ACME", "ACME", "BOLT", "BOLT", "ACME"]
     monkeypatch.setattr(contextual, "contexts", lambda study, context: PREFIXES)
     return made
 
 
-@pytest.mark.parametrize("order", [[0, 1, 2, 3, 4], [3, 4, 1, 0, 2]])
-def test_every_window_fits_with_its_context_stands_for_its_chunk_and_no_word_is_lost(study, wordpiece, order):
-    study.chunks = study.chunks.iloc[order].reset_index(drop=True)
+def test_every_window_fits_with_its_context_stands_for_its_chunk_and_no_word_is_lost(study, wordpiece, monkeypatch):
+    study.chunks = study.chunks.iloc[[3, 4, 1, 0, 2]].reset_index(drop=True)
     table = prefixed_windows(study, "header")
     assert max(len(wordpiece.encode(text).ids) for text in table["text"]) == WINDOW  # special tokens counted
-    assert table["chunk"].value_counts()[order.index(1)] > 2
     assert table["chunk"].is_monotonic_increasing
     for row, texts in table.groupby("chunk")["text"]:
         prefix = PREFIXES[study.chunks["doc_name"][row]] + "\n"
         assert texts.str.startswith(prefix).all()
-        read = {word for text in texts for word in text.removeprefix(prefix).split()}
-        assert read == set(study.chunks["text"][row].split())
-
-
-def test_a_long_context_leaves_room_for_the_chunk(study, monkeypatch, wordpiece):
+        assert (len(texts) > 2) == (row == 2)
+        assert {*" ".join(texts.str.removeprefix(prefix)).split()} == {*study.chunks["text"][row].split()}
     monkeypatch.setattr(contextual, "MAX_PREFIX", 8)
     monkeypatch.setattr(contextual, "contexts", lambda *_: dict.fromkeys(PREFIXES, "cash " * 40))
-    table = prefixed_windows(study, "written")
-    assert table["text"][0] == "cash " * 7 + "cash\nnet sales"
+    table = prefixed_windows(study, "written")  # a long context leaves room for the chunk
+    assert table["text"].iloc[-1] == "cash " * 7 + "cash\nnet sales"
     assert max(len(wordpiece.encode(text).ids) for text in table["text"]) <= WINDOW
 
 
@@ -72,7 +65,7 @@ NO_BUSINESS = [
 @pytest.mark.parametrize(
     ("pages", "found"),
     [
-        *(([COVER, f"{sentence} {BUSINESS}"], BUSINESS) for sentence in NO_BUSINESS),
+        ([COVER, " ".join([*NO_BUSINESS, BUSINESS])], BUSINESS),
         ([f"{BUSINESS} {RICHER}", BUSINESS], f"{BUSINESS} {RICHER}"),  # in their order, none twice
         ([COVER] * contextual.FIRST_PAGES + [BUSINESS], " ".join(COVER.split())),
         (["word " * 1000], ("word " * 1000)[:700]),
@@ -90,19 +83,20 @@ HEADER = "Acme 10-K of fiscal year 2018 (Tools)."
 CUT = "Acme Co. makes tools and also very many other things that"  # its last sentence is more than half of it
 
 
-@pytest.mark.parametrize(("text", "kept"), [("It makes tools in many countries.\nIt", None), (CUT, CUT), (None, "")])
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [("It makes tools in many countries.\nIt", "It makes tools in many countries."), (CUT, CUT), (None, "")],
+)
 def test_a_written_context_is_the_header_and_whole_sentences_which_without_a_model_is_the_header(
     written_study, text, kept
 ):
     study = written_study([], [], lambda asked: None if "Bolt" in asked else text)
     rows = [("ACME_2018_10K", 1, BUSINESS), ("ACME_2018_10K", 0, COVER), ("BOLT_8K", 0, "Bolt {x}")]
     study.filings, study.pages = FILINGS, pd.DataFrame(rows, columns=["doc_name", "page", "text"])
-    assert contexts(study, "header") == sentences(FILINGS) == {"ACME_2018_10K": HEADER, "BOLT_8K": "Bolt 8-K."}
+    assert contexts(study, "header") == {"ACME_2018_10K": HEADER, "BOLT_8K": "Bolt 8-K."}
     assert not study.generator.asked
-    kept = "It makes tools in many countries." if kept is None else kept
     assert contexts(study, "written") == {"ACME_2018_10K": f"{HEADER} {kept}".strip(), "BOLT_8K": "Bolt 8-K."}
     assert written(study).missing["BOLT_8K"] == "it died"
     acme, bolt, *_ = (request.prompt.user for request in study.generator.asked)
     assert acme.startswith(f"{HEADER} Dated December 31, 2018.\nExcerpt: {BUSINESS}\n")
-    assert "say what Acme does" in acme
     assert bolt.startswith("Bolt 8-K. \nExcerpt: Bolt {x}\n")

@@ -5,80 +5,82 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import array_shapes, arrays
+from hypothesis.extra.numpy import arrays
 from scipy import special
 
 from lib import runs
 from lib.folds import make_folds
 from lib.retrievers import convex
-from lib.retrievers.convex import alpha_values, best_alpha, chosen_alphas, mix
+from lib.retrievers.convex import alpha_values, best_alpha, chosen_alphas
 from lib.retrievers.fusion import min_max, softmax
 
 NONE = -np.inf
-SCORES = arrays(np.float32, array_shapes(min_dims=2, max_dims=2, max_side=6), elements=st.floats(-9, 9, width=32))
-TWO, THREE = np.log(2), np.log(3)
+VALUES = st.floats(-9, 9, width=32) | st.just(NONE)
 
 
-@pytest.mark.parametrize(
-    ("scale", "row", "allowed", "scaled"),
-    [
-        (min_max, [2.0, 4.0, 3.0, 99.0], [True, True, True, False], [0, 1, 0.5, 0]),
-        (min_max, [NONE, 1.0, 3.0], [True] * 3, [0, 0, 1]),  # what was not scored counts as the least
-        *((min_max, row, [True] * 2, [0, 0]) for row in ([5.0, 5.0], [NONE, NONE], [NONE, 7.0])),  # no range
-        (softmax, [0.0, TWO, THREE, 99.0], [True, True, True, False], [1 / 6, 2 / 6, 3 / 6, 0]),
-        (softmax, [NONE, 500.0, 500.0 + TWO, NONE], [True] * 4, [0, 1 / 3, 2 / 3, 0]),
-        *((softmax, [NONE, NONE], [is_allowed] * 2, [0, 0]) for is_allowed in (True, False)),
-    ],
+def minimum_to_maximum(values: np.ndarray) -> np.ndarray:
+    return (values - values.min()) / (np.ptp(values) or np.inf)
+
+
+@given(
+    st.integers(1, 6).flatmap(lambda n: st.tuples(arrays(np.float32, (3, n), elements=VALUES), arrays(bool, (3, n))))
 )
-def test_scores_are_scaled_over_the_candidates(scale, row, allowed, scaled):
-    np.testing.assert_allclose(scale(np.array([row]), np.array([allowed])), [scaled])
+def test_scores_are_scaled_over_the_candidates_that_were_scored_and_all_others_are_zero(given):
+    scores, allowed = given
+    for scale, reference in ((softmax, special.softmax), (min_max, minimum_to_maximum)):
+        wanted = np.zeros(scores.shape)
+        for row, values, is_in in zip(wanted, scores.astype(float), allowed & np.isfinite(scores), strict=True):
+            row[is_in] = reference(values[is_in]) if is_in.any() else 0
+        np.testing.assert_allclose(scale(scores, allowed), wanted, rtol=1e-5, atol=1e-6)
 
 
-@given(SCORES)
-def test_softmax_equals_scipy_s(scores):
-    everything = np.ones(scores.shape, bool)
-    np.testing.assert_allclose(softmax(scores, everything), special.softmax(scores.astype(float), axis=1), rtol=1e-5)
+@pytest.fixture
+def scored(fake_study, monkeypatch):
+    """Make a study of some questions and chunks with these scores by dense and by BM25."""
+
+    def make(dense, sparse, **profile):
+        monkeypatch.setattr(convex, "unscaled", lambda study: (dense, sparse))
+        return fake_study(["?"] * len(dense), ["text"] * dense.shape[1], profile, {"dense": dense, "bm25": sparse})
+
+    return make
 
 
-def test_softmax_keeps_the_first_candidates_of_dense_and_mixes_shares(fake_study, monkeypatch):
+def test_softmax_keeps_the_first_candidates_of_dense_and_mixes_shares(scored, monkeypatch):
     monkeypatch.setattr(convex, "N_DENSE", 2)
-    study = fake_study(["a?", "b?"], ["text"] * 4, {})
-    study.kept[convex.unscaled.key()] = np.log([[1, 3, 1, 9]] * 2), np.log([[4, 1, 5, 9]] * 2)
+    study = scored(np.log([[1, 3, 1, 9]] * 2), np.log([[4, 1, 5, 9]] * 2))
     both = convex.scaled(study, np.array([[True, True, True, False], [False, False, False, True]]), "softmax")
     # dense: 1/4 and 3/4 of its first two, of ties the first; BM25: 4/10 and 1/10 of all three
     by_hand = [0.5 * 1 / 4 + 0.5 * 4 / 10, 0.5 * 3 / 4 + 0.5 * 1 / 10, NONE, NONE]
-    np.testing.assert_allclose(mix(*both, 0.5), [by_hand, [NONE, NONE, NONE, 1]])
+    np.testing.assert_allclose(convex.mix(*both, 0.5), [by_hand, [NONE, NONE, NONE, 1]])
 
 
-def test_the_ends_rank_as_dense_and_bm25_alone_among_the_candidates(fake_study, monkeypatch):
+def test_the_ends_rank_as_dense_and_bm25_alone_among_the_candidates(scored):
     rng = np.random.default_rng(3)
-    matrices = {which: rng.normal(scale=scale, size=(5, 40)) for which, scale in (("dense", 0.2), ("bm25", 30))}
-    study = fake_study(["?"] * 5, ["text"] * 40, {}, matrices)
-    study.kept[convex.unscaled.key()] = matrices["dense"], matrices["bm25"]
-    allowed = rng.random((5, 40)) < 0.7
+    study, allowed = scored(*(rng.normal(scale=scale, size=(5, 40)) for scale in (0.2, 30))), rng.random((5, 40)) < 0.7
     for alpha, name in ((1.0, "dense"), (0.0, "bm25")):
         mixed = runs.rank(convex.score(study, allowed, alpha=alpha), study.questions, study.chunks, 20)
         assert mixed["chunk_id"].tolist() == study.rank_method(name, allowed, 20)["chunk_id"].tolist()
 
 
+SWEEP = convex.ALPHAS
 EVERY, RIGHT, WRONG = np.ones((4, 4), bool), np.eye(4), 1 - np.eye(4)
 
 
 @pytest.fixture
-def study(fake_study):
+def study(scored, monkeypatch):
     """Acme's pages are found by dense alone and Bolt's by BM25 alone; two questions each."""
-    made = fake_study(["a?", "a?", "b?", "b?"], ["text"] * 4, {"run": {"depth": 4}})
-    names = ["ACME", "ACME", "BOLT", "BOLT"]
-    made.chunks["doc_name"] = names
+    monkeypatch.setattr(convex, "ALPHAS", convex.ALPHAS[::10])
+    made = scored(np.vstack([RIGHT[:2], WRONG[2:]]), np.vstack([WRONG[:2], RIGHT[2:]]), run={"depth": 4})
+    made.chunks["doc_name"] = names = ["ACME", "ACME", "BOLT", "BOLT"]
     made.questions = made.questions.assign(doc_name=names, company=names, gold_pages=[[0], [1], [2], [3]])
     made.filings = pd.DataFrame({"doc_name": ["ACME", "BOLT"], "company": ["ACME", "BOLT"]})
-    made.kept[convex.unscaled.key()] = np.vstack([RIGHT[:2], WRONG[2:]]), np.vstack([WRONG[:2], RIGHT[2:]])
     return made
 
 
 def test_the_sweep_goes_from_bm25_to_dense_by_a_fortieth_and_is_measured_once(study):
+    np.testing.assert_allclose(SWEEP, np.arange(41) * 0.025)
     values = alpha_values(study, EVERY)
-    np.testing.assert_allclose(values["alpha"].unique(), np.arange(41) * 0.025)
+    assert tuple(values["alpha"].unique()) == convex.ALPHAS
     by_end = values.set_index(["question_id", "alpha"])["ndcg"].unstack()[[0.0, 1.0]]
     assert by_end.loc["q0", 1.0] == by_end.loc["q3", 0.0] == 1
     assert by_end.loc["q0", 0.0] == by_end.loc["q3", 1.0] < 1
@@ -87,7 +89,7 @@ def test_the_sweep_goes_from_bm25_to_dense_by_a_fortieth_and_is_measured_once(st
 
 
 @pytest.mark.parametrize("normalisation", ["min_max", "softmax"])
-def test_a_company_is_scored_with_what_the_other_one_chose_under_the_normalisation(study, normalisation):
+def test_a_company_is_scored_with_what_the_other_one_chose_and_a_single_one_weighs_both_alike(study, normalisation):
     folds = make_folds(study.questions, study.filings, "company", 2, 13)
     alphas = chosen_alphas(alpha_values(study, EVERY, normalisation), folds, study.questions["question_id"])
     scores = convex.score_in_folds(study, EVERY, n_folds=2, seed=13, normalisation=normalisation)
@@ -98,11 +100,10 @@ def test_a_company_is_scored_with_what_the_other_one_chose_under_the_normalisati
         used[study.questions["company"][rows[0]]] = alpha
         np.testing.assert_allclose(scores[rows], alpha * dense[rows] + (1 - alpha) * sparse[rows])
     assert used["ACME"] < used["BOLT"]
-
-
-def test_of_equal_weights_the_smallest_is_chosen_and_questions_of_one_company_weigh_both_alike(study):
-    values = pd.DataFrame({"alpha": [0.0, 0.5, 1.0], "question_id": "q", "ndcg": [0.1, 0.7, 0.7]})
-    assert best_alpha(values) == 0.5
     study.questions["company"] = "Acme"
-    scores = convex.score_in_folds(study, EVERY, n_folds=5, seed=13)
-    np.testing.assert_allclose(scores, np.full((4, 4), 0.5))  # one of the two has it, in either company
+    alone = convex.score_in_folds(study, EVERY, n_folds=5, seed=13, normalisation=normalisation)
+    np.testing.assert_allclose(alone, (dense + sparse) / 2)
+
+
+def test_of_equal_weights_the_smallest_is_chosen():
+    assert best_alpha(pd.DataFrame({"alpha": [0.0, 0.5, 1.0], "question_id": "q", "ndcg": [0.1, 0.7, 0.7]})) == 0.5

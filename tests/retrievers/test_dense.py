@@ -1,13 +1,12 @@
 """Dense scores: the best window of each chunk, as a plain loop finds it; a parent scores as its best child."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lib.profile import Settings
 from lib.retrievers import dense
 from lib.retrievers.dense import best_window_scores, cosines
 from tests.made import make_study
@@ -29,13 +28,10 @@ def test_a_chunk_scores_as_its_best_window_and_without_one_is_not_retrieved(n_wi
     owners = np.repeat(np.arange(len(n_windows)), n_windows)
     draw = np.random.default_rng(seed).normal
     queries, windows = draw(size=(n_queries, 5)).astype("f"), draw(size=(len(owners), 5)).astype("f")
-    wanted = np.full((n_queries, len(n_windows)), -np.inf)
-    for row, query in enumerate(queries):
-        for owner, window in zip(owners, windows, strict=True):
-            wanted[row, owner] = max(wanted[row, owner], float(query @ window))
+    wanted = [[(windows[owners == n] @ one).max(initial=-np.inf) for n in range(len(n_windows))] for one in queries]
     got = best_window_scores(queries, windows, owners, len(n_windows))
     assert got.dtype == np.float32
-    np.testing.assert_allclose(got, wanted, atol=1e-5)
+    np.testing.assert_allclose(got, np.reshape(wanted, got.shape), atol=1e-5)
 
 
 def test_a_chunk_of_a_fixed_size_is_one_vector_of_all_its_tokens_and_sizes_stand_side_by_side(monkeypatch):
@@ -46,23 +42,19 @@ def test_a_chunk_of_a_fixed_size_is_one_vector_of_all_its_tokens_and_sizes_stand
         encoded.append((stage, window))
         return np.array([[1, 0] if text == "x" else [0, 1] for text in texts], np.float32)
 
-    def sized(name: str, *keys: str, window: int = 256) -> SimpleNamespace:
-        chunks, profile = pd.DataFrame({"key": keys, "text": keys}), SimpleNamespace(window=window)
-        return make_study(chunking=name, chunks=chunks, profile=SimpleNamespace(embedder=profile))
+    def sized(name: str, *keys: str, window: int = 256):
+        chunks, embedder = pd.DataFrame({"key": keys, "text": keys}), Settings(window=window)
+        return make_study(chunking=name, chunks=chunks, profile=Settings(embedder=embedder))
 
     monkeypatch.setattr(dense, "question_vectors", lambda study: np.eye(2, dtype=np.float32))
     monkeypatch.setattr(dense, "text_vectors", vectors)
     parts = {"fixed_128": ("x", "y"), "fixed_256": ("z", "y"), "fixed_512": ("x", "z", "x2")}
-    parts = {name: sized(name, *keys) for name, keys in parts.items()}
-    assert dense.score_whole(parts["fixed_512"], None).tolist() == [[1, 0, 0], [0, 1, 1]]
-    dense.score_whole(sized("fixed_512", "x", window=1026), None)
     whole = sized("fixed_aggregate")
-    whole.over = parts.get
-    assert dense.score_sizes(whole, None).tolist() == [
-        [1, 0, 0, 0],
-        [0, 1, 1, 1],
-    ]  # x and y of 128, z of 256, x2 of 512
-    windows = [("fixed_512", 512), ("fixed_512", 1026), ("fixed_128", 256), ("fixed_256", 256), ("fixed_512", 512)]
+    whole.over = lambda name: sized(name, *parts[name])
+    dense.score_whole(sized("fixed_512", "x", window=1026), None)
+    scores = dense.score_sizes(whole, None)  # x and y of 128, z of 256, x2 of 512
+    assert scores.tolist() == [[1, 0, 0, 0], [0, 1, 1, 1]]
+    windows = [("fixed_512", 1026), ("fixed_128", 256), ("fixed_256", 256), ("fixed_512", 512)]
     assert encoded == [(f"embeddings/{name}", window) for name, window in windows]
 
 

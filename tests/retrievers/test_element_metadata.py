@@ -8,18 +8,6 @@ from lib.retrievers import element_metadata
 from lib.retrievers.element_metadata import captions, metadata_of, represent, score, sentences_of
 from tests.made import make_study
 
-
-def test_keywords_are_the_six_heaviest_terms_and_a_summary_the_three_different_sentences_nearest_to_the_text():
-    assert sentences_of("Net  sales\nrose. Cash fell.\n\nNotes") == ["Net sales rose.", "Cash fell.", "Notes"]
-    assert [len(one) for one in sentences_of("a" * 500)] == [200]
-    text = "fees " * 5 + "equity cash " * 3 + "hedges " * 2 + "goodwill debt assets"
-    assert metadata_of([text]).loc[0, "keywords"] == "fees, cash, equity, hedges, assets, debt"  # ties by name
-    # the text has rain once, silver three times and gold five times
-    found = metadata_of(["Rain. Gold gold silver. Silver. Gold gold silver. Gold.", "1,577 2018"])
-    assert found["summary"].tolist() == ["Gold gold silver. Silver. Gold.", "1,577 2018"]
-    assert found.loc[1, "keywords"] == ""
-
-
 PIECES = [
     (0, "title", "Balance sheet\n"),
     (0, "title", "(Millions)\n"),
@@ -32,6 +20,17 @@ FOUND = pd.DataFrame(PIECES, columns=["page", "kind", "text"])  # each begins wh
 FOUND["end"] = FOUND["text"].str.len().groupby(FOUND["page"]).cumsum()
 FOUND["start"] = FOUND["end"] - FOUND["text"].str.len()
 FOUND = FOUND.assign(doc_name="DOC", rows="", is_placed=True)[list(ELEMENT_COLUMNS)]
+
+
+def test_keywords_are_the_six_heaviest_terms_and_a_summary_the_three_different_sentences_nearest_to_the_text():
+    assert sentences_of("Net  sales\nrose. Cash fell.\n\nNotes") == ["Net sales rose.", "Cash fell.", "Notes"]
+    assert [len(one) for one in sentences_of("a" * 500)] == [200]
+    text = "fees " * 5 + "equity cash " * 3 + "hedges " * 2 + "goodwill debt assets"
+    assert metadata_of([text]).loc[0, "keywords"] == "fees, cash, equity, hedges, assets, debt"  # ties by name
+    # the text has rain once, silver three times and gold five times
+    found = metadata_of(["Rain. Gold gold silver. Silver. Gold gold silver. Gold.", "1,577 2018"])
+    assert found["summary"].tolist() == ["Gold gold silver. Silver. Gold.", "1,577 2018"]
+    assert found.loc[1, "keywords"] == ""
 
 
 def test_a_chunk_scores_as_its_nearest_representation_of_which_a_caption_is_the_titles_before_a_table(monkeypatch):
@@ -51,10 +50,6 @@ def test_a_chunk_scores_as_its_nearest_representation_of_which_a_caption_is_the_
     assert score(study, None, kinds=["keywords", "summary", "prefix"]).tolist() == [[0.75] * 4, [0.75] * 4]
     first = ["Balance sheet (Millions)", "Cash rose. Debt fell.", "(Millions)", "Fees 1 2 Taxes 3 4"]
     assert seen["embeddings/element_prefix"] == represent(study)["prefix"].tolist() == first
-    assert [*seen] == ["embeddings/element_keywords", "embeddings/element_summary", "embeddings/element_prefix"]
-
-
-def test_a_chunk_without_a_term_is_represented_by_its_text(monkeypatch):
-    monkeypatch.setattr(element_metadata, "elements", lambda study: FOUND[:0])
-    chunks = pd.DataFrame({"doc_name": "DOC", "page": 0, "text": ["1,577 2018"], "start": 0, "end": 10})
-    assert represent(make_study(chunks=chunks, over=lambda name: None)).to_numpy().tolist() == [["1,577 2018"] * 3]
+    # a chunk without a term is represented by its text
+    study.chunks = pd.DataFrame({"doc_name": "DOC", "page": 2, "text": ["1,577 2018"], "start": 0, "end": 10})
+    assert represent(study).to_numpy().tolist() == [["1,577 2018"] * 3]

@@ -12,27 +12,22 @@ from lib.retrievers.fusion import reciprocal_rank_fusion, standardised
 NONE = -np.inf
 
 
-def run(**ranked: str) -> pd.DataFrame:
-    """A run that ranks the chunks of a question in this order, such as ``q1="ab"``."""
-    pairs = [(name, one) for name, ids in ranked.items() for one in ids]
-    return pd.DataFrame(pairs, columns=["question_id", "chunk_id"])
-
-
-def fuse(runs: list[pd.DataFrame], ids: str, keys: str = "", k_rrf: int = 60) -> list[list[float]]:
-    """The fused scores of the questions, by id; keys are the ids unless others are given."""
-    asked = sorted({question_id for run in runs for question_id in run["question_id"]})
+def fuse(runs: list[dict[str, str]], ids: str, keys: str = "", k_rrf: int = 60) -> list[list[float]]:
+    """The fused scores of the questions, by id, of runs such as ``{"q1": "ab"}``; keys are the ids unless given."""
+    pairs = [[(question, one) for question, ranked in run.items() for one in ranked] for run in runs]
+    frames = [pd.DataFrame(run, columns=["question_id", "chunk_id"]) for run in pairs]
+    asked = pd.DataFrame({"question_id": sorted({question for run in runs for question in run})})
     chunks = pd.DataFrame({"chunk_id": list(ids), "key": list(keys or ids)})
-    return reciprocal_rank_fusion(runs, pd.DataFrame({"question_id": asked}), chunks, k_rrf).tolist()
+    return reciprocal_rank_fusion(frames, asked, chunks, k_rrf).tolist()
 
 
 @pytest.mark.parametrize(
     ("lists", "chunks", "fused"),
     [
-        ([run(q1="ab"), run(q1="bc")], ("abc",), [[1 / 61, 1 / 62 + 1 / 61, 1 / 62]]),
         # a text counts once in a list, at its best rank
-        ([run(q1="axb"), run(q1="xb")], ("axb", "KKL"), [[2 / 61, NONE, 2 / 62]]),
+        ([{"q1": "axb"}, {"q1": "xb"}], ("axb", "KKL"), [[2 / 61, NONE, 2 / 62]]),
         # a list without a question adds nothing to it
-        ([run(q1="b"), run(q2="a"), run(q1="ba")], ("ab",), [[1 / 62, 2 / 61], [1 / 61, NONE]]),
+        ([{"q1": "b"}, {"q2": "a"}, {"q1": "ba"}], ("ab",), [[1 / 62, 2 / 61], [1 / 61, NONE]]),
     ],
 )
 def test_rrf_sums_reciprocal_ranks(lists, chunks, fused):
@@ -41,10 +36,9 @@ def test_rrf_sums_reciprocal_ranks(lists, chunks, fused):
 
 @given(st.lists(st.permutations("abcdef"), min_size=1, max_size=4), st.integers(1, 100))
 def test_rrf_does_not_depend_on_the_order_of_lists(orders, k_rrf):
-    lists = [run(q1=order) for order in orders]
     wanted = [sum(1 / (k_rrf + 1 + order.index(name)) for order in orders) for name in "abcdef"]
-    for given_lists in (lists, lists[::-1]):
-        assert fuse(given_lists, "abcdef", k_rrf=k_rrf)[0] == pytest.approx(wanted, rel=1e-6)
+    for lists in (orders, orders[::-1]):
+        assert fuse([{"q1": order} for order in lists], "abcdef", k_rrf=k_rrf)[0] == pytest.approx(wanted, rel=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -39,29 +39,22 @@ def test_period_that_a_question_asks_about(question, asked):
     assert (found.year, found.quarter, found.doc_type) == asked
 
 
-IDENTITIES = [
-    filing_identity(f"{company}_{year}_10K", company, "10-K", year, "")
-    for company, year in (("Oskarvale", 2020), ("Oskarvale", 2021), ("Glimmerfen", 2021))
-]
-
-
 def test_the_filing_of_the_company_and_year_fits_best_and_without_a_year_the_company_alone_decides():
-    features = identity_features(["What did Oskarvale earn in FY2021?"], IDENTITIES)
+    filings = ("Oskarvale", 2020), ("Oskarvale", 2021), ("Glimmerfen", 2021)
+    filed = [filing_identity(f"{name}_{year}_10K", name, "10-K", year, "") for name, year in filings]
+    features = identity_features(["What did Oskarvale earn in FY2021?"], filed)
     # 4 for the company (3 filings of 2), minus 1.5 for each year apart
     assert features["identity"].tolist() == [[2.5, 4.0, 0.0]]
     assert features["near_year"].tolist() == [[0.5, 1.5, 1.5]]
     assert features["company_named"].tolist() == [[1, 1, 1]]
-    features = identity_features(["What did Oskarvale earn?"], IDENTITIES)
+    features = identity_features(["What did Oskarvale earn?"], filed)
     assert np.isnan(features["year_gap"]).all()
     assert features["identity_gap"].tolist() == [[0, 0, -4]]
-    assert not identity_features(["What was earned?"], IDENTITIES)["identity"].any()
-
-
-def test_quarter_type_and_date_count_too():
-    filing = filing_identity(RELEASE, "Oskarvale", "earnings", 2023, "")
-    question = "What does Oskarvale's earnings release of November 2, 2023 report for Q3 2023?"
-    assert identity_features([question], [filing])["identity"] == 4 + 1 + 0.5 + 1
-    assert identity_features([question.replace("Q3", "Q2")], [filing])["identity"] == 4 - 1 + 0.5 + 1
+    assert not identity_features(["What was earned?"], filed)["identity"].any()
+    release = [filing_identity(RELEASE, "Oskarvale", "earnings", 2023, "")]
+    question = "What does Oskarvale's earnings release of November 2, 2023 report for {} 2023?"
+    scores = identity_features([question.format("Q3"), question.format("Q2")], release)["identity"]
+    assert scores.tolist() == [[4 + 1 + 0.5 + 1], [4 - 1 + 0.5 + 1]]  # by quarter, type and date
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,6 @@
 
 from lib.corpus import Corpus
 from lib.data.dataset import read_dataset
-from lib.method import MATCHED
-from lib.method_sets import of_family
 from lib.methods import METHODS
 from lib.profile import load_profile
 from lib.retrievers.matched import fits_best, identities
@@ -36,8 +34,3 @@ def test_the_filing_that_fits_by_cover_or_records_is_searched_first_then_all(fol
     assert run.loc["q1", "chunk_id"].is_unique
     plain = study.run("bm25").set_index("question_id")  # the other question names no company
     assert run.loc["q2", "chunk_id"].tolist() == plain.loc["q2", "chunk_id"].tolist()
-
-
-def test_every_matched_row_changes_the_method_that_it_uses():
-    for row in map(METHODS.get, of_family(MATCHED)):
-        assert row.options.get("method", row.options.get("first_stage")) == row.changes == row.uses[0]

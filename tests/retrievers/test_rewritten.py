@@ -21,6 +21,11 @@ def test_multi_query_fuses_the_question_and_its_different_rewrites_among_the_can
     assert rewritten.score_multi_query(study, EVERY) == pytest.approx(np.array([by_hand, alone]))
     allowed = np.array([[False, True, True], [False, False, False]])
     assert (np.isfinite(rewritten.score_multi_query(study, allowed)) == allowed).all()
+    assert list(write(study, "rewrites", asked(study)).missing) == ["q1"]
+    assert sum("net" in request.prompt.user for request in study.generator.asked) == 1  # it is written once
+    sampling = study.generator.asked[0].sampling
+    assert (sampling.max_tokens, sampling.temperature, sampling.seed) == (60, 0.0, 13)
+    assert "3 paraphrases" in study.generator.asked[0].prompt.user
 
 
 def test_terms_stand_behind_the_question_and_pull_the_search(written_study):
@@ -57,14 +62,3 @@ def test_the_questions_themselves_give_what_hybrid_rrf_gives(written_study):
 )
 def test_texts_are_freed_of_copies_numbers_leads_bullets_and_quotes(cleaned, text, expected):
     assert (cleaned(text, 3) if cleaned is numbered else cleaned(text)) == expected
-
-
-def test_texts_are_written_once_with_the_settings_of_their_kind_and_what_is_missing_is_counted(written_study):
-    study = written_study(["net?", "cash?"], ["net"], lambda asked: None if "cash" in asked else "x")
-    first, again = (write(study, "rewrites", asked(study)) for _ in range(2))
-    assert first.texts == again.texts == {"q0": "x"}
-    assert list(first.missing) == ["q1"]
-    assert ["net" in request.prompt.user for request in study.generator.asked] == [True, False, False]
-    sampling = study.generator.asked[0].sampling
-    assert (sampling.max_tokens, sampling.temperature, sampling.seed) == (60, 0.0, 13)
-    assert "3 paraphrases" in study.generator.asked[0].prompt.user

@@ -11,6 +11,7 @@ from extras.page_scorer.train import train_folds
 from lib.analysis.mistakes import MISTAKES
 from lib.analysis.page_scorer import MISTAKE, measured_mistakes
 from lib.page_scorer.pages import folds
+from lib.profile import Settings
 
 
 @pytest.fixture(scope="module")
@@ -26,25 +27,16 @@ def test_every_mistake_is_measured_and_found_by_the_chapter(study):
     assert measured_mistakes(study, "full", 3).equals(found)
 
 
-def test_folds_are_trained_one_by_one_or_all(study):
+def test_folds_are_trained_one_by_one_or_all_and_the_exported_model_s_card_has_their_scores(study, tmp_path):
     train_folds(study, ["filing"], number=0)
     assert not list(study.store.root.glob("page_scorer/scores/filing/*"))
     train_folds(study, ["filing"])
     assert (study.outputs / "folds/page_scorer-filing.json").is_file()
-
-
-def test_the_exported_model_loads_and_its_card_contains_the_folds_scores(study, tmp_path):
     target = export_scorer(study, tmp_path / "final")
     card = (target / "README.md").read_text()
     assert re.search(r"\| Page recall at 5 \| +0\.\d+ \[.* \| +0\.\d+ \[", card), card
     assert "18 (question, gold page) pairs of 12 questions" in card
     assert SentenceTransformer(str(target)).encode(["a page"]).shape == (1, 32)
-
-
-def test_repeated_batches_contain_pairs_twice():
-    batches = list(mistakes.RepeatedBatches(20, 16, seed=0))
-    assert [len(batch) for batch in batches] == [16, 16]
-    assert any(len(set(batch)) < len(batch) for batch in batches)
 
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
@@ -61,3 +53,6 @@ def test_the_best_epoch_on_the_test_fold_is_kept(make_study, monkeypatch, precis
     epoch, mrr, last = seen[-1]
     assert 1 <= epoch <= last == 2
     assert 0 < mrr <= 1
+    batches = list(mistakes.RepeatedBatches(20, Settings(batch_size=16, seed=0)))  # another mistake's, with pairs twice
+    assert [len(batch) for batch in batches] == [16, 16]
+    assert any(len(set(batch)) < len(batch) for batch in batches)

@@ -4,28 +4,24 @@ import re
 
 import pytest
 
-from lib.analysis.preference import fold_pairs, folds, is_right, pairs
+from lib.analysis.preference import characters, fold_pairs, folds, is_right, pairs
 from lib.answers.answers import SYSTEM
 from lib.folds import LeakError
-from lib.models.prompts import Generation, GenerationError
 from lib.words import StudyError
+from tests.retrievers.conftest import Rule
 
 
-class Writer:
-    """A generator that answers questions of one company right, fails at another's, and else writes $1."""
-
-    def generate(self, requests, on_done):
-        for number, request in enumerate(requests):
-            asked = request.prompt.user.split("Question:")[1]
-            text = "It was $2020.50, or $2021.50." if "ash" in asked else "It was $1.00."
-            died = GenerationError("it died")
-            on_done(number, died if "birch_2020" in asked else Generation(text, 10, 6, "stop", 0.1))
+def answer(prompt: str) -> str | None:
+    """Questions of one company are answered right, one of another is not, and the rest is $1."""
+    asked = prompt.split("Question:")[1]
+    right = "It was $2020.50, or $2021.50." if "ash" in asked else "It was $1.00."
+    return None if "birch_2020" in asked else right
 
 
 @pytest.fixture
 def study(make_study):
     study = make_study()
-    study.make_generator = Writer
+    study.make_generator = lambda: Rule(answer)
     return study
 
 
@@ -46,47 +42,44 @@ def test_an_answer_is_right_by_its_number_or_by_its_words(question_type, answer,
 def test_a_wrong_answer_gives_a_pair_and_the_others_are_counted(study):
     found = pairs(study)
     assert dict(found.counts) == {"right": 2, "missing": 1, "pair": 5}
-    assert found.table["question_id"].tolist() == "birch_2021 cedar_2020 cedar_2021 dogwood_2020 dogwood_2021".split()
-    first = found.table.iloc[0]
-    assert (first["chosen"], first["rejected"]) == ("$2121.50", "It was $1.00.")
+    first, *others = found.table.to_dict("records")
+    assert [one["question_id"] for one in others] == "cedar_2020 cedar_2021 dogwood_2020 dogwood_2021".split()
+    assert (first["question_id"], first["chosen"], first["rejected"]) == ("birch_2021", "$2121.50", "It was $1.00.")
     system, user = first["messages"]
     assert system == {"role": "system", "content": SYSTEM}
     assert user["content"].startswith("Context:\nbirch sales 2121 cash\n\nQuestion:")  # the gold page alone
+    assert characters(found.table[:1]) == 2 * (len(SYSTEM) + len(user["content"])) + len("$2121.50It was $1.00.")
 
 
 def test_no_company_is_in_both_parts_of_a_fold(study):
-    company_of = study.questions.set_index("question_id")["company"]
-    tested = set()
+    company_of, tested = study.questions.set_index("question_id")["company"], set()
     for fold in folds(study):
         table, record = fold_pairs(study, fold)
         test = set(study.questions["company"].iloc[list(fold.test)])
-        assert not set(company_of[table["question_id"]]) & test
-        assert not set(record["train_companies"]) & set(record["test_companies"])
+        assert not {*company_of[table["question_id"]], *record["train_companies"]} & test
         assert record["n_train_pairs"] == len(table) > 0
         assert not re.search("|".join(rf"\b{name}[_ ]" for name in test), str(table["messages"].tolist()))
         tested |= test
     assert tested == set(company_of)
 
 
-def test_a_test_question_that_is_asked_in_training_too_stops_the_training(make_study):
-    def spoil(folder):
-        for line in folder.questions:
-            line["question"] = "What were net sales?"
-
-    study = make_study(spoil)
-    with pytest.raises(LeakError, match="near copy in training"):
-        fold_pairs(study, folds(study)[0])
+def ask_the_same(folder):
+    for line in folder.questions:
+        line["question"] = "What were net sales?"
 
 
-def test_a_prompt_with_retrieved_pages_is_refused(make_study):
-    study = make_study(context="best-baseline")
-    with pytest.raises(StudyError, match="say oracle-document or oracle-page"):
-        pairs(study)
-
-
-def test_a_fold_without_a_pair_says_so(make_study):
-    study = make_study(right_from=0.0, rejected="none")
-    study.questions["question_type"] = "domain-relevant"  # with F1 from 0 every answer is right
-    study.make_generator = Writer
-    with pytest.raises(StudyError, match=r"fold 0 by company: no training question gives a pair .*'right'"):
+@pytest.mark.parametrize(
+    ("spoil", "changes", "error", "told"),
+    [
+        (ask_the_same, {}, LeakError, "near copy in training"),
+        (lambda folder: None, {"context": "best-baseline"}, StudyError, "say oracle-document or oracle-page"),
+        # with F1 from 0 every answer is right
+        (lambda folder: [line.update(question_type="t") for line in folder.questions],
+         {"right_from": 0.0, "rejected": "none"}, StudyError, "fold 0 by company: no training question gives a pair"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_trained_on_is_refused(make_study, spoil, changes, error, told):
+    study = make_study(spoil, **changes)
+    study.make_generator = lambda: Rule(answer)
+    with pytest.raises(error, match=told):
         fold_pairs(study, folds(study)[0])

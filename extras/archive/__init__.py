@@ -1,1 +1,0 @@
-"""What a maintainer measures of archives: recall as filings are added."""
