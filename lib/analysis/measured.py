@@ -1,7 +1,7 @@
 """Tables that were measured once, in a study's folder or as published: times of methods, speeds of encoders.
 
-Times of methods and speeds of encoders were measured apart from the runs, all rows alike, by code that stands in commit
-d4ceab42: methods warm, one question at a time, the same questions for every row.
+Times were measured apart from the runs, all rows alike, by code that stands in commit d4ceab42: warm, one question at
+a time, the same questions for every row.
 """
 
 from collections.abc import Sequence
