@@ -5,11 +5,8 @@ import re
 import subprocess
 import sys
 from itertools import pairwise
-from types import SimpleNamespace
 
 import nbformat
-import numpy as np
-import pandas as pd
 import pytest
 
 from lib.book.notebooks import chapters
@@ -52,21 +49,15 @@ def having(pattern: re.Pattern | str, code: Cells) -> list[str]:
     return [cell.id for cell in code if re.search(pattern, cell.source)]
 
 
-def test_there_are_no_outputs(code):
+def test_there_are_no_outputs_and_nothing_of_extras(code):
     assert code
     assert not [cell.id for cell in code if cell.outputs or cell.execution_count]
-
-
-def test_no_chapter_imports_extras(code):
     assert having(r"(?m)^\s*(from|import) extras\b", code) == []
 
 
-def test_the_title_is_a_question(cells):
-    assert cells[0].source.splitlines()[0].endswith("?")
-
-
-def test_it_begins_with_a_generated_finding_and_what_to_remember(cells):
-    _, finding, box, *_ = cells[0].source.split("\n\n")
+def test_it_begins_with_a_question_a_generated_finding_and_what_to_remember(cells):
+    title, finding, box, *_ = cells[0].source.split("\n\n")
+    assert title.endswith("?")
     assert finding.startswith("**")
     assert finding.rstrip().endswith("**")
     assert USED.search(finding)
@@ -124,12 +115,9 @@ def test_what_markdown_prints_is_glued_in_the_same_chapter(name, cells, code):
     assert all(key.startswith(f"{name[:2]}-") for key in glued), "so that no chapter has another's name"
 
 
-def test_the_study_is_that_of_the_question_set_that_is_asked_for(code):
+def test_the_study_is_that_of_the_question_set_that_is_asked_for_and_it_ends_with_how_long_it_took(cells, code):
     opened = next(cell.source for cell in code if "= open_study(" in cell.source)
     assert re.search('questions=questions|"questions": questions', opened)
-
-
-def test_it_ends_with_how_long_it_took(cells):
     assert cells[-1].source.startswith('print(f"This chapter took')
     assert tags(cells[-1]) == ["remove-input"]
 
@@ -142,29 +130,3 @@ def test_chapters_import_nothing_that_takes_seconds():
     script = "\n".join([*lines, f"import sys; print(*{HEAVY!r} & sys.modules.keys())"])
     found = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
     assert found.stdout.split() == []
-
-
-def after_cells(name: str, part: str, **given) -> dict[str, object]:
-    """The names that a chapter has after its imports and the cells that contain a text were run on given names."""
-    first, *others = (
-        cell.source for cell in CHAPTERS[name] if cell.cell_type == "code" and "parameters" not in tags(cell)
-    )
-    for source in (first.partition("started =")[0], *(source for source in others if part in source)):
-        exec(source, given)
-    return given
-
-
-@pytest.mark.parametrize(
-    ("measured", "is_compared"), [([], 0), (["dense"], 0), (["bm25", "hyde"], 0), (["bm25", "dense"], 1)]
-)
-def test_growth_compares_the_first_row_with_another_where_both_have_a_line(measured, is_compared):
-    laws = {one: SimpleNamespace(line=np.array([0.0, -len(one)]), draws=np.zeros((3, 2))) for one in measured}
-    after = after_cells("10_growth", "crossing()", laws=laws, last=pd.DataFrame(index=["dense"]), FAR=100, glue=print)
-    assert [after["leader"], after["rival"]] == (["dense", "bm25"] if is_compared else [None, None])
-
-
-@pytest.mark.parametrize(("recalls", "n_lines"), [([0.5], 0), ([0.5, 0.5], 0), ([0.2, 0.4], 1)])
-def test_a_line_is_drawn_through_runs_that_differ(recalls, n_lines):
-    by_run = pd.DataFrame({"Page recall": recalls, "right": 0.5})
-    _, axes = after_cells("06_generation", "def dots", by_run=by_run, k=5)["dots"]()
-    assert len(axes.lines) == n_lines

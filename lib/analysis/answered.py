@@ -1,8 +1,7 @@
 """Answers by context: means, what a context contains of the evidence, whether better retrieval helps, and what is lost.
 
-The losses are a chain from the question to the right answer: each wrong answer has the first thing that went wrong.
-What a found page is worth are right numbers over the pages of every standard run; they are read by rules
-(:mod:`lib.answers.calculation`), so that no language model stands between pages and answers.
+Numbers over the pages of every standard run are read by rules (:mod:`lib.answers.calculation`), so that no language
+model stands between pages and answers.
 """
 
 from collections import Counter
@@ -47,21 +46,16 @@ def summarise_answers(
 
 
 def calculated_on(study: Study, metrics: Metrics, k: int, ours: str = RANKER) -> pd.DataFrame:
-    """Numbers that calculation alone gets right from the pages of the best baseline at k, of a method, and from gold.
-
-    Returns:
-        context, method, mean, low, high, n, and the paired difference from the best baseline (difference,
-        difference_low, difference_high, p_holm).
-    """
+    """Numbers that calculation alone gets right from the pages of the best baseline at k, of a method, and from gold:
+    context, method, mean, low, high, n, and the paired difference from the best baseline (``difference…``, p_holm)."""
     best = best_baseline(metrics, k)
     wanted = [context(name, best) for name in (BEST_BASELINE, ours, ORACLES[1])]
     scored = Metrics(right_by_way(study, wanted, ["calculation-only"]))
+    gains = compared(study, scored, wanted, ["answer_right"])[["context", "difference", "low", "high", "p_holm"]]
+    gains = gains.rename(columns={"low": "difference_low", "high": "difference_high"})
     means = summarise_answers(study, scored, wanted, ["answer_right"])
-    ends = {"low": "difference_low", "high": "difference_high"}
-    gains = compared(study, scored, wanted, ["answer_right"]).rename(columns=ends)
-    columns = ["context", "difference", *ends.values(), "p_holm"]
-    methods = [one.method if one.name != ORACLES[1] else "" for one in wanted]
-    return means.assign(method=methods).merge(gains[columns], on="context", how="left")
+    means["method"] = [one.method if one.name != ORACLES[1] else "" for one in wanted]
+    return means.merge(gains, on="context", how="left")
 
 
 def compared(study: Study, metrics: Metrics, contexts: Sequence[Context], wanted: Sequence[str]) -> pd.DataFrame:
@@ -97,12 +91,9 @@ def contexts_held(study: Study, contexts: Sequence[Context]) -> pd.DataFrame:
 
 
 def held(questions: pd.DataFrame, parts: pd.DataFrame) -> pd.DataFrame:
-    """What texts (``parts``: question_id, doc_name, page, text) contain of the evidence, question by question.
-
-    Returns:
-        question_id; the shares gold_pages and evidence_words, the latter in text of gold pages; answer_number, whether
-        the answer's number occurs, NaN where it is not a number.
-    """
+    """What texts (``parts``: question_id, doc_name, page, text) contain of each question's evidence: the shares
+    gold_pages and evidence_words, the latter in text of gold pages, and whether its answer_number occurs (NaN of other
+    answers)."""
     of_question, rows = dict(list(parts.groupby("question_id"))), []
     for question in questions.itertuples():
         part = of_question.get(question.question_id, parts.iloc[:0])
@@ -117,10 +108,8 @@ def held(questions: pd.DataFrame, parts: pd.DataFrame) -> pd.DataFrame:
 
 
 def outcomes(study: Study, wanted: Context, values: pd.Series) -> pd.DataFrame:
-    """One of OUTCOMES, the first that holds, for each question with a number as answer; ``values`` is answer_right.
-
-    A number that stands on a gold page has to be read, any other to be computed.
-    """
+    """One of OUTCOMES, the first that holds, for each question with a number as answer; ``values`` is answer_right. A
+    number that stands on a gold page has to be read, any other to be computed."""
     read, text = pages_read(study, wanted), study.pages.set_index(["doc_name", "page"])["text"]
     there, rows = {name: part for name, part in read.groupby("question_id")}, []
     for question in study.questions[study.questions["question_id"].isin(values.index)].itertuples():
@@ -153,10 +142,8 @@ def chain(study: Study, metrics: pd.DataFrame, contexts: Sequence[Context]) -> p
 
 
 def right_by_run(study: Study, methods: Sequence[str]) -> pd.DataFrame:
-    """Whether the number read from each standard run's first pages is right: question_id, and a column a method.
-
-    Stored; only questions whose answer is a bare number.
-    """
+    """Whether the number read from each standard run's first pages is right, of questions whose answer is a bare
+    number: question_id, and a column a method; stored."""
     study.need_answers("scoring what is calculated")
 
     def of(method: str) -> pd.Series:

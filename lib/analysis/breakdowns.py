@@ -63,11 +63,10 @@ def group_interval(draws: Resampling, values: pd.Series) -> tuple[Interval, bool
     if values.empty:
         return Interval(np.nan, np.nan, np.nan, 0, 0), True
     found = draws.interval(values)
-    is_small = found.n < MIN_QUESTIONS or found.n_clusters < MIN_COMPANIES
-    if not is_small:
+    if found.n >= MIN_QUESTIONS and found.n_clusters >= MIN_COMPANIES:
         return found, False
     low, high = wilson(found.mean, found.n)
-    return found._replace(low=min(low, found.low), high=max(high, found.high)), is_small
+    return found._replace(low=min(low, found.low), high=max(high, found.high)), True
 
 
 def by_group(
@@ -75,13 +74,7 @@ def by_group(
 ) -> pd.DataFrame:
     """The means of metrics at k by group (``label`` of each question) and run of ``seen``: COLUMNS."""
     draws, rows = Resampling.of(study), []
-    for group, members in groups_of(label).items():
-        for one, metric in product(seen, wanted):
-            found, is_small = group_interval(draws, metrics[one.run, metric, k].reindex(members))
-            rows.append((group, one.name, metric, *found, is_small))
+    for group, one, metric in product(label.value_counts().index, seen, wanted):  # the largest group first
+        found, is_small = group_interval(draws, metrics[one.run, metric, k].reindex(label.index[label == group]))
+        rows.append((group, one.name, metric, *found, is_small))
     return pd.DataFrame(rows, columns=COLUMNS)
-
-
-def groups_of(label: pd.Series) -> dict[str, pd.Index]:
-    """The questions of each group, the largest group first."""
-    return {group: label.index[label == group] for group in label.value_counts(sort=True).index}

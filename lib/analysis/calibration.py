@@ -1,7 +1,7 @@
 """How far measures of answers agree with people, on the labelled answers of :mod:`lib.data.labelled`.
 
 A metric becomes a verdict by a threshold, ``answer_right`` by one of its READINGS; this choice is made on all companies
-but a fold's, and judged on the fold's. Shares and counts are published and need no answers to be shown.
+but a fold's, and judged on the fold's.
 
 The rules of ``answer_right`` were written with eight disagreements in sight, of half of the companies; the first draft,
 chosen on that half, agreed with people by 0.92 on the other one. READINGS were then narrowed from 1,440 to 28 by what
@@ -78,8 +78,8 @@ def _stored(name: str, columns: Sequence[str] = ()) -> Callable[[Callable], Call
 
 @_stored("scores")
 def scores(study: Study) -> pd.DataFrame:
-    """What every metric gives every labelled answer: system, question_id, kind, label and a column for each metric, of
-    ``answer_right`` one for each of READINGS; stored on this machine and not published."""
+    """What every metric, and each of READINGS, gives every labelled answer; stored on this machine and not
+    published."""
     table = labelled(study)
     triples = list(table[["prediction", "answer", "question"]].itertuples(index=False))
     columns = {one.name: [float(one.function(*triple)) for triple in triples] for one in STRING_METRICS}
@@ -89,8 +89,8 @@ def scores(study: Study) -> pd.DataFrame:
     written, gold = np.split(text_vectors(study, "embeddings/labelled", texts), 2)
     columns[COSINE] = np.einsum("ij,ij->i", written, gold)
     columns[BERT_SCORE.name] = _bert_scores(study, table)
+    pairs = [*zip(table["kind"], triples, strict=True)]
     for number, by in enumerate(right.READINGS):
-        pairs = zip(table["kind"], triples, strict=True)
         columns[f"reading {number}"] = [kind == NUMBER and right.answer_right(*one, by) for kind, one in pairs]
     return pd.concat([table[["system", "question_id", "kind", "label"]], pd.DataFrame(columns)], axis=1)
 

@@ -1,8 +1,4 @@
-"""The studies' claims as data: who claims what, where and with which numbers, and which rows decide it here.
-
-What is claimed is read from the papers' facts (:mod:`lib.analysis.facts`), how it is tested from ``claims.yaml``; the
-tests are in :mod:`lib.analysis.scoreboard`.
-"""
+"""The papers' claims as data: what is claimed, from :mod:`lib.analysis.facts`, and what decides it, ``claims.yaml``."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -26,7 +22,7 @@ REPLACEMENTS: dict[str, str] = _FILE["replacements"]
 
 
 class Entry(NamedTuple):
-    """One measure of one run; ``k`` is None for metrics without a depth."""
+    """One measure of one run, such as ``page_recall@5 of dense (pages given)``; without a depth ``k`` is None."""
 
     row: str
     condition: str
@@ -39,18 +35,14 @@ class Entry(NamedTuple):
         return (self.row, self.condition), self.metric, self.k
 
     def __str__(self) -> str:
-        """``page_recall@5 of dense (pages given)``."""
         depth = "" if self.k is None else f"@{self.k}"
         given = "" if self.condition == "standard" else f" ({IN_WORDS[self.condition]})"
         return f"{self.metric}{depth} of {self.row}{given}"
 
 
 def entry(text: str, metric: str) -> Entry:
-    """``row[/condition][:metric[@k]]``: without a metric it is the given one, without a condition the standard one.
-
-    Raises:
-        ValueError: the text has another form.
-    """
+    """``row[/condition][:metric[@k]]``: without a metric it is the given one, without a condition the standard one; a
+    ValueError where the text has another form."""
     found = re.fullmatch(r"([\w-]+)(?:/([\w-]+))?(?::(\w+(?:@\d+)?))?", text)
     if not found:
         raise ValueError(f"{text!r} is no measure of a row, such as dense/oracle-page:page_recall@5")
@@ -102,8 +94,7 @@ def filters_of(claim: Claim) -> dict[str, str]:
 
 
 def pairs_of(claim: Claim) -> dict[str, tuple[Sequence[Entry], Sequence[Entry]]]:
-    """The two sides of each pair that a claim compares, by its name, such as ``dense − bm25``; of a claim about one
-    pair it is empty."""
+    """The sides of each pair that a claim compares, by name, such as ``dense − bm25``; empty where there is one."""
     if claim.kind not in ("every", "pairs"):
         return {"": (claim.a, claim.b)}
     found = {}
@@ -125,24 +116,18 @@ def sources() -> dict[str, str]:
 def stated(source: str) -> dict[str, dict[str, str]]:
     """What a source of ``claims.yaml`` states: id to ``claim``, ``place`` and ``numbers``, of all its versions."""
     found: dict[str, dict[str, str]] = {}
-    for version in _FILE["sources"][source]["facts"]:
-        for record in facts(version).claims:
-            numbers = record["numbers"] or "no numbers"
-            place = "; ".join(dict.fromkeys(filter(None, (record["where"], record["table"]))))
-            known = {"claim": f"{record['claim']}.", "place": place, "numbers": numbers}
-            first = found.setdefault(record["id"], known)
-            if first["numbers"] != numbers and not numbers.startswith(("Table", "figure")):
-                first["numbers"] += f" (French version: {numbers})"
+    for record in (one for version in _FILE["sources"][source]["facts"] for one in facts(version).claims):
+        numbers = record["numbers"] or "no numbers"
+        place = "; ".join(dict.fromkeys(filter(None, (record["where"], record["table"]))))
+        first = found.setdefault(record["id"], {"claim": f"{record['claim']}."} | {"place": place, "numbers": numbers})
+        if first["numbers"] != numbers and not numbers.startswith(("Table", "figure")):
+            first["numbers"] += f" (French version: {numbers})"
     return found
 
 
 @cache
 def claims() -> tuple[Claim, ...]:
-    """All claims in the order of the papers, each followed by its variants.
-
-    Raises:
-        ValueError: a claim of a paper has no row, or a row no claim.
-    """
+    """All claims in the papers' order, variants behind each; a ValueError where a claim or a row lacks the other."""
     found = []
     for source, given in _FILE["sources"].items():
         known, rows = stated(source), _FILE["claims"][source]

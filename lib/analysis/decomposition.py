@@ -14,12 +14,13 @@ So ``document`` is 1 - doc_recall and ``found + chunk`` is page_recall, exactly,
 import re
 from collections.abc import Iterable
 from difflib import SequenceMatcher
+from itertools import product
 
 import pandas as pd
 
 from lib.evaluation import METRIC_COLUMNS
 from lib.method import remembered, stored
-from lib.metrics.retrieval import gold_pages
+from lib.metrics.retrieval import PAGE, gold_pages
 from lib.study import Study
 from lib.words import Condition
 
@@ -29,11 +30,8 @@ WORD = re.compile(r"\w+")
 
 
 def locate(evidence: str, text: str) -> list[int]:
-    """Where the evidence's words stand in a page: the first character of every word that both have.
-
-    Words are matched in runs, the longest first (Ratcliff & Obershelp, 1988), so that a quotation is found where it
-    stands and not scattered over the page.
-    """
+    """Where the evidence's words stand in a page: the first character of every word that both have, matched in runs,
+    the longest first (Ratcliff & Obershelp, 1988), so that a quotation is not found scattered over the page."""
     places = [(match.group().lower(), match.start()) for match in WORD.finditer(text)]
     wanted = WORD.findall(evidence.lower())
     matcher = SequenceMatcher(None, [word for word, _ in places], wanted, autojunk=False)
@@ -42,13 +40,9 @@ def locate(evidence: str, text: str) -> list[int]:
 
 
 def evidence_words(evidence: pd.DataFrame, pages: pd.DataFrame, chunks: pd.DataFrame) -> pd.DataFrame:
-    """Which chunks hold which words of the gold evidence (``evidence``: a piece a row).
-
-    Returns:
-        question_id, doc_name, page, word (a number), chunk_id: one row for each word and chunk that holds it. Evidence
-        that cannot be located on its page counts as one word that every chunk of the page holds, as does the evidence
-        of a page with a single chunk, which holds it all.
-    """
+    """Which chunks hold which words of the gold evidence (a piece a row): question_id, doc_name, page, word (a number),
+    chunk_id. Evidence that cannot be located on its page, or whose page has a single chunk, counts as one word that
+    every chunk of the page holds."""
     texts = pages.set_index(["doc_name", "page"])["text"]
     spans = {key: part for key, part in chunks.groupby(["doc_name", "page"])}
     rows, n_words = [], 0
@@ -66,41 +60,31 @@ def evidence_words(evidence: pd.DataFrame, pages: pd.DataFrame, chunks: pd.DataF
 
 
 def decompose(run: pd.DataFrame, questions: pd.DataFrame, words: pd.DataFrame, k: int) -> pd.DataFrame:
-    """How each question's gold evidence splits over the steps in the first k chunks of a run.
-
-    ``words`` are of :func:`evidence_words`. A question without rows in the run lost everything at the document step.
-
-    Returns:
-        Indexed by question_id, columns STEPS; every row adds to 1.
-    """
+    """How each question's gold evidence (``words`` of :func:`evidence_words`) splits over STEPS in the first k chunks
+    of a run, by question_id; every row adds to 1."""
     top = run.loc[run["rank"] <= k, ["question_id", "doc_name", "page", "chunk_id"]]
-    gold, on_page = gold_pages(questions), ["question_id", "doc_name", "page"]
-    has_document = _rows_in(gold, top, ["question_id", "doc_name"])
-    has_page = _rows_in(gold, top, on_page)
+    gold = gold_pages(questions)
+    has_document, has_page = _rows_in(gold, top, PAGE[:2]), _rows_in(gold, top, PAGE)
     is_held = _rows_in(words, top, ["question_id", "chunk_id"])
-    by_word = is_held.groupby([words[column] for column in [*on_page, "word"]]).any()
-    share = by_word.groupby(level=on_page).mean().rename("share").reset_index()
-    held = gold.merge(share, on=on_page, how="left")["share"].fillna(1.0).astype(float)
+    by_word = is_held.groupby([words[column] for column in [*PAGE, "word"]]).any()
+    share = by_word.groupby(level=PAGE).mean().rename("share").reset_index()
+    held = gold.merge(share, on=PAGE, how="left")["share"].fillna(1.0).astype(float)
     parts = has_page * held, has_page * (1 - held), has_document & ~has_page, ~has_document
     split = pd.DataFrame(dict(zip(STEPS, parts, strict=True))).astype(float)
     return split.groupby(gold["question_id"], sort=False).mean()
 
 
 def recovery(run: pd.DataFrame, oracle: pd.DataFrame, questions: pd.DataFrame, k: int) -> pd.DataFrame:
-    """What a run found and lost at each step, split by whether the run with the filing given finds it (``_back``).
-
-    A page lost at the page step that the oracle finds was crowded out by chunks of other filings; one that the oracle
-    misses too is lost inside the right filing.
-
-    Returns:
-        Indexed by question_id, shares of its gold pages: ``document_back``, ``page_back``, ``found_back``,
-        ``document_lost``, ``page_lost``, ``found_lost``; by pairs they add to the losses of :func:`decompose` and to
-        page recall.
-    """
-    gold, on_page = gold_pages(questions), ["question_id", "doc_name", "page"]
+    """What a run found and lost at each step, split by whether the run with the filing given finds it (``_back``):
+    shares of each question's gold pages, which by pairs (``page_back``, ``page_lost``) add to page recall and to the
+    losses of :func:`decompose`. A page that the oracle finds was crowded out by chunks of other filings."""
+    gold = gold_pages(questions)
     top, told = (part[part["rank"] <= k] for part in (run, oracle))
-    has_document, has_page = _rows_in(gold, top, on_page[:2]), _rows_in(gold, top, on_page)
-    is_back = _rows_in(gold, told, on_page)
+    has_document, has_page, is_back = (
+        _rows_in(gold, top, PAGE[:2]),
+        _rows_in(gold, top, PAGE),
+        _rows_in(gold, told, PAGE),
+    )
     steps = {"document": ~has_document, "page": has_document & ~has_page, "found": has_page}
     split = {f"{step}_back": part & is_back for step, part in steps.items()}
     split |= {f"{step}_lost": part & ~is_back for step, part in steps.items()}
@@ -115,10 +99,9 @@ def _rows_in(frame: pd.DataFrame, other: pd.DataFrame, columns: list[str]) -> pd
 def decomposition(study: Study, methods: Iterable[str], conditions: Iterable[Condition], k: int) -> pd.DataFrame:
     """The decomposition of several runs as metrics: METRIC_COLUMNS with the metrics of METRIC_OF at depth k; stored."""
     parts = []
-    for condition in conditions:
-        for method in methods:
-            long = _decomposed(study, method, condition, k).melt("question_id", var_name="metric")
-            parts.append(long.assign(method=method, condition=condition))
+    for condition, method in product(conditions, methods):
+        long = _decomposed(study, method, condition, k).melt("question_id", var_name="metric")
+        parts.append(long.assign(method=method, condition=condition))
     table = pd.concat(parts, ignore_index=True)
     return table.assign(k=pd.array([k] * len(table), "Int64"))[METRIC_COLUMNS]
 

@@ -1,8 +1,7 @@
 """Two encoders side by side: what the better one changes in each row, and what it is worth beside other changes.
 
-The other changes are the match of filings by their records, the order of pages in place of that of chunks, and the
-training of the light page scorer. What one of several changes is worth is its Shapley value: what it adds to those made
-before it, on average over all orders in which they can be made (Shapley, 1953).
+What one of several changes is worth is its Shapley value: what it adds to those made before it, on average over all
+orders in which they can be made (Shapley, 1953).
 """
 
 from itertools import product
@@ -56,9 +55,8 @@ def losses(metrics: Metrics, run: tuple[str, str], k: int) -> dict[str, pd.Serie
 
 
 def changes(first: Study, second: Study, k: int) -> pd.DataFrame:
-    """The runs that both have and that the encoder changes, a row each: method, condition, ``searched`` (ALL, MATCH or
-    GIVEN) and, behind the name of each of LOSSES, what COMPARED names: the means of both encoders, their difference and
-    its interval, and Holm's p over the runs."""
+    """The runs that both have and that the encoder changes: method, condition, ``searched`` (ALL, MATCH or GIVEN) and,
+    behind each of LOSSES, what COMPARED names: both means, their difference and interval, Holm's p over the runs."""
     shared = [run for run in measured(second.profile) if run in set(measured(first.profile))]
     shared = [run for run in shared if run[1] != CONDITIONS[2]]  # given the pages, no encoder can lose one
     shared = [run for run in shared if first.run_digest(*run) != second.run_digest(*run)]
@@ -102,7 +100,7 @@ def shapley(study: Study, first: pd.DataFrame, second: pd.DataFrame) -> pd.DataF
     """What each of FACTORS is worth in page recall, from :func:`cells` of both encoders: its Shapley value with the
     interval over draws of companies (``value``, ``low``, ``high``), and what it adds ``alone`` and ``last``."""
     made = [dict(zip(FACTORS, choice, strict=True)) for choice in product((False, True), repeat=len(FACTORS))]
-    tables = {False: first.set_index("question_id"), True: second.set_index("question_id")}
+    tables = [table.set_index("question_id") for table in (first, second)]
     values = pd.DataFrame({number: tables[one[FACTORS[0]]][named(one)] for number, one in enumerate(made)})
     means, draws, rows = values.mean().to_numpy(), Resampling.of(study).means(values), []
     for factor in FACTORS:

@@ -35,11 +35,8 @@ class Facts:
     differs: list[dict] | None = None  # where our rows depart: rows, paper, here (a form of the profile's sections)
 
     def table(self, id: str) -> Rows:
-        """The rows of a table as printed, such as ``table("Table 3")["dense"]["page_recall"]``.
-
-        Raises:
-            KeyError: no table has this id.
-        """
+        """The rows of a table as printed, such as ``table("Table 3")["dense"]["page_recall"]``; a KeyError of no
+        table."""
         return {table["id"]: table["rows"] for table in self.tables}[id]
 
     def by_method(self, id: str) -> Rows:

@@ -2,9 +2,7 @@
 
 A *missed page* is a gold page that is not among the pages of the top k chunks; its rules (OF_PAGES) compare it with
 what came instead: the best-ranked page of the gold filing where that is among the top k, else the first-ranked page.
-
-A *failed question* has none of its gold pages among them. Akarsu et al. (2026) had GPT-5.4 label 100 sampled failures;
-what is measured of all failures here is how much of the evidence is figures, and of the question's terms on its pages.
+A *failed question* has none of its gold pages among them. Akarsu et al. (2026) had GPT-5.4 label 100 sampled failures.
 """
 
 import re
@@ -119,20 +117,11 @@ def page_kind(text: str) -> str:
     return min(found, key=found.get, default="summary" if re.search(SUMMARY, head) else "other")
 
 
-def _places(run: pd.DataFrame, k: int) -> dict[str, list[tuple[str, int]]]:
-    """The pages of the first k chunks by question_id, best first."""
-    parts = run[run["rank"] <= k].sort_values(["question_id", "rank"]).groupby("question_id")
-    return {name: list(zip(part["doc_name"], part["page"], strict=True)) for name, part in parts}
-
-
 @stored("analysis/missed-pages/{name}", on=READ, public=True)
 def missed_pages(study: Study, name: str, k: int) -> pd.DataFrame:
-    """The gold pages that are not among the top k of a method's standard run, and what came instead; stored.
-
-    Returns:
-        question_id, doc_name, page (the gold page), shown_doc, shown_page (missing where nothing was retrieved),
-        has_other (another gold page is there), has_neighbour, gold_kind, shown_kind (of the two pages), kind, step.
-    """
+    """The gold pages (question_id, doc_name, page) that are not among the top k of a method's standard run, and what
+    came instead: shown_doc and shown_page (missing where nothing was retrieved), has_other (another gold page is
+    there), has_neighbour, gold_kind and shown_kind (of the two pages), kind, step; stored."""
     return pages_missed(study.run(name), study.questions, study.filings, k, texts_of_pages(study))
 
 
@@ -140,8 +129,9 @@ def pages_missed(
     run: pd.DataFrame, questions: pd.DataFrame, filings: pd.DataFrame, k: int, texts: Mapping[tuple[str, int], str]
 ) -> pd.DataFrame:
     """:func:`missed_pages` of any run; a page without text is ``other``, so that no rule about statements holds."""
-    ranked, rows = _places(run, k), []
-    gold = gold_pages(questions)
+    parts = run[run["rank"] <= k].sort_values(["question_id", "rank"]).groupby("question_id")
+    ranked = {name: list(zip(part["doc_name"], part["page"], strict=True)) for name, part in parts}
+    gold, rows = gold_pages(questions), []
     wanted = gold.groupby("question_id")["page"].agg(set)
     for question_id, doc_name, page in gold.itertuples(index=False):
         seen = ranked.get(question_id, [])
@@ -212,12 +202,8 @@ def figures(text: str) -> set[str]:
 
 @stored("analysis/missed/{name}", on=[*READ, "questions"], public=True)
 def missed(study: Study, name: str, k: int = 5, next_k: int = NEXT_K) -> pd.DataFrame:
-    """The questions whose gold pages are not all among a method's first k chunks; stored.
-
-    Returns:
-        question_id, question_type, doc_type, n_gold, n_found, best_rank (of a missed page, missing if not in the run),
-        sort (the first of SORTS that holds).
-    """
+    """The questions whose gold pages are not all among a method's first k chunks: question_id, question_type, doc_type,
+    n_gold, n_found, best_rank (of a missed page), sort (the first of SORTS that holds); stored."""
     run = study.run(name)
     gold = gold_ranks(run, study.questions).astype({"rank": "Int64"})
     is_found = gold["rank"].le(k).fillna(False).astype(bool)

@@ -1,7 +1,9 @@
 """Which tests are corrected together (Holm, 1979): a contrast belongs to one family, so it has one p in every chapter.
 
-A family of retrieval is a list of contrasts: a run beside another in page recall, two-sided. A table that shows a whole
-family corrects over its own rows; what shows single contrasts takes their p from :func:`corrected`.
+Claims are in families by source, variants apart (chapter 8). A family of retrieval is a list of contrasts, a run beside
+another in page recall, two-sided: the steps of Ahead (*ladder*), page scorers and their *rivals*, and the rows of each
+of FAMILIES beside those that they change; *changes* are in none of these. A table that shows a whole family corrects
+over its own rows; what shows single contrasts takes their p from :func:`corrected`.
 """
 
 from collections.abc import Iterable
@@ -9,7 +11,6 @@ from itertools import pairwise, product
 
 import pandas as pd
 
-from lib.analysis.claims import Claim
 from lib.analysis.ladder import LADDER
 from lib.method import MATCHED, ORDERED
 from lib.method_sets import baselines, of_family
@@ -17,26 +18,10 @@ from lib.methods import METHODS
 from lib.metrics.frame import Metrics, Run
 from lib.stats import Resampling
 
-#: Name of a family to what is tested in it.
-FAMILIES = {
-    "claims": "of a source, without variants: all that were tested, one-sided in their own measures (chapter 8)",
-    "variants": "of a source's claims (chapter 8)",
-    "ladder": "the steps of Ahead from matched dense search on, each from the one above (chapter 7)",
-    "matched": "baselines with matched filings, each from the one without (chapter 3)",
-    "rivals": "page scorers with filings matched by records, each from three rivals (chapter 4)",
-    "akarsu2026": "rows of the study, each from the row that it changes (chapter 8)",
-    "kim2025": "rows of the study, each from the row that it changes (chapter 8)",
-    "yepes2024": "rows of the study, each from the row that it changes (chapter 8)",
-    "changes": "changes of a pipeline that are in none of these (first page, chapter 3)",
-}
+FAMILIES = (MATCHED, "akarsu2026", "kim2025", "yepes2024")  # of rows of the method table
 RUNG = "rung_page_recall/"  # before the name of a step of the ladder
 RIVALS: list[Run] = ["dense_records", "parent_child_records", ("dense", "oracle-document")]
 Contrast = tuple[Run, Run]
-
-
-def family_of_claim(claim: Claim) -> str:
-    """The family of a claim that was tested, also where the treatment is replaced."""
-    return f"{'variants' if claim.variant else 'claims'} of {claim.source}"
 
 
 def family_of(form: str, base: str) -> str:
@@ -65,18 +50,15 @@ def members(family: str) -> list[Contrast]:
 def corrected(draws: Resampling, metrics: Metrics, contrasts: Iterable[Contrast], k: int) -> pd.Series:
     """Holm's p of contrasts of page recall at k, each within its family, by contrast; of a family that is wider than
     the contrasts, those of its members count that were measured."""
+
+    def values(one: Run) -> pd.Series:
+        is_rung = isinstance(one, str) and one.startswith(RUNG)
+        return metrics[("ahead", one, k) if is_rung else (one, "page_recall", k)]
+
     wanted, parts = list(contrasts), []
-    of = {pair: family_of(*pair) for pair in wanted}
-    for family in dict.fromkeys(of.values()):
-        pairs = dict.fromkeys([*(pair for pair in wanted if of[pair] == family), *members(family)])
-        values = {pair: tuple(_values(metrics, one, k) for one in pair) for pair in pairs}
-        values = {pair: both for pair, both in values.items() if all(map(len, both))}
-        own, base = ({pair: both[side] for pair, both in values.items()} for side in (0, 1))
+    for family in dict.fromkeys(family_of(*pair) for pair in wanted):
+        pairs = dict.fromkeys([*(pair for pair in wanted if family_of(*pair) == family), *members(family)])
+        pairs = [pair for pair in pairs if all(len(values(one)) for one in pair)]
+        own, base = ({pair: values(pair[side]) for pair in pairs} for side in (0, 1))
         parts.append(draws.compare(base, own)["p_holm"])
     return pd.concat(parts).reindex(pd.Index(wanted, tupleize_cols=False))
-
-
-def _values(metrics: Metrics, one: Run, k: int) -> pd.Series:
-    """Page recall of a run, or of a step of the ladder."""
-    is_rung = isinstance(one, str) and one.startswith(RUNG)
-    return metrics[("ahead", one, k) if is_rung else (one, "page_recall", k)]

@@ -12,7 +12,7 @@ import pandas as pd
 
 from lib.answers.answers import Answers, kept, score
 from lib.answers.prompt_context import Context
-from lib.answers.relevance import answer_relevance, hand_labels, labelled_pairs
+from lib.answers.relevance import answer_relevance, labelled_pairs
 from lib.method import stored
 from lib.methods import METHODS
 from lib.metrics.retrieval import is_gold
@@ -23,7 +23,7 @@ from lib.study import Study
 USEFUL, BEHIND = "RELEVANT", "NOT LISTED"
 SECTIONS = ("sibling_texts", "embedder", "generator")
 COLUMNS = ["question_id", "rank", "chunk_id", "doc_name", "page", "label"]
-READINGS = {"useful": ["useful"], "useful or partly": ["useful", "partly"]}
+SHOWN = ["question_id", "name", "judged", "gold"]
 
 
 def _judged(stage: str, run: str = FIRST_STAGE) -> Callable[[Callable], Callable]:
@@ -32,17 +32,17 @@ def _judged(stage: str, run: str = FIRST_STAGE) -> Callable[[Callable], Callable
 
 @_judged("analysis/judge-labels")
 def labels_of_first(study: Study) -> pd.DataFrame:
-    """The judge's labels of hybrid retrieval's first chunks: question_id, rank, chunk_id, doc_name, page, label."""
+    """The judge's labels of hybrid retrieval's first chunks: COLUMNS."""
     return judged_pairs(study)[COLUMNS]
 
 
 @_judged("analysis/selection-labels")
 def labels_of_selection(study: Study) -> pd.DataFrame:
-    """What the selection agent listed (USEFUL) of hybrid retrieval's first chunks, and what not; columns as above."""
+    """What the selection agent listed (USEFUL) of hybrid retrieval's first chunks, and what not: COLUMNS."""
     top = first_ranks(study.run(FIRST_STAGE), study.profile.sibling_texts.selection.top)
-    kept = {(question_id, rank) for question_id, ranks in chosen(study).items() for rank in ranks}
+    listed = chosen(study)
     pairs = zip(top["question_id"], top["rank"], strict=True)
-    return top.assign(label=[USEFUL if pair in kept else BEHIND for pair in pairs])[COLUMNS]
+    return top.assign(label=[USEFUL if rank in listed.get(name, ()) else BEHIND for name, rank in pairs])[COLUMNS]
 
 
 @_judged("analysis/corrections", "crag")
@@ -72,11 +72,8 @@ def kappa_of(tables: np.ndarray) -> np.ndarray:
 
 
 def agreement_of(draws: Resampling, a: pd.Series, b: pd.Series) -> dict[str, float]:
-    """How far two yes-or-no labellings, by question_id, agree, with 95 % intervals that draw whole companies.
-
-    Returns:
-        n, accuracy, accuracy_low, accuracy_high, kappa, kappa_low, kappa_high.
-    """
+    """How far two yes-or-no labellings, by question_id, agree: n, and accuracy and kappa, each with the ends (``_low``,
+    ``_high``) of its 95 % interval over draws of whole companies."""
     cells = pd.DataFrame({(i, j): (a == i) & (b == j) for i in (False, True) for j in (False, True)}, a.index)
     low, high = percentiles(kappa_of(draws.sums(cells).reshape(-1, 2, 2)), (0.025, 0.975))
     kappa = float(kappa_of(cells.sum().to_numpy(float).reshape(2, 2)))
@@ -89,25 +86,6 @@ def with_gold_pages(study: Study, labels: pd.DataFrame) -> dict[str, float]:
     labels = labels.set_index("question_id", drop=False)
     gold = pd.Series(is_gold(labels, study.questions).to_numpy(), labels.index)
     return agreement_of(Resampling.of(study), labels["label"] == USEFUL, gold)
-
-
-def agreement(study: Study, judged: pd.DataFrame) -> pd.DataFrame:
-    """The judge (``judged`` has its ``label`` of the pairs) and the gold pages, each beside the reading by hand.
-
-    Returns:
-        One row per labelling (``judge``: USEFUL; ``gold page``) and reading of the hand labels (READINGS): see
-        :func:`agreement_of`. The drawn pairs are half on gold pages, all pairs are not.
-    """
-    pairs = judged.merge(hand_labels().rename(columns={"label": "hand"}), on=["question_id", "chunk_id"])
-    gold = is_gold(pairs, study.questions).to_numpy()
-    pairs, draws = pairs.set_index("question_id"), Resampling.of(study)
-    labellings = {"judge": pairs["label"] == USEFUL, "gold page": pd.Series(gold, pairs.index)}
-    rows = [
-        {"labelling": name, "hand": reading} | agreement_of(draws, labels, pairs["hand"].isin(values))
-        for name, labels in labellings.items()
-        for reading, values in READINGS.items()
-    ]
-    return pd.DataFrame(rows)
 
 
 def precision_of(verdicts: Sequence[bool]) -> float:
@@ -127,20 +105,7 @@ def context_precision(study: Study, top: pd.DataFrame, is_useful: pd.Series) -> 
 def precisions(study: Study, methods: Sequence[str], k: int) -> pd.DataFrame:
     """Context precision of the first ``k`` chunks, stored: question_id, name (of the method), judged, gold (pages)."""
     parts = [_precision(study, method, k).assign(name=METHODS[method].title) for method in methods]
-    return pd.concat(parts, ignore_index=True)[["question_id", "name", "judged", "gold"]]
-
-
-def relevances(study: Study, contexts: Sequence[Context]) -> pd.DataFrame:
-    """Answer relevance and ROUGE-L of answers: question_id, name (title of the context), judged, gold; stored."""
-
-    def make(study: Study, written: Answers) -> pd.DataFrame:
-        judged, found = answer_relevance(study, written), score(study, written)
-        gold = found[found["metric"] == "answer_rouge_l"].set_index("question_id")["value"]
-        frame = pd.DataFrame({"judged": judged, "gold": gold.reindex(judged.index)})
-        return frame.rename_axis("question_id").reset_index()
-
-    parts = [kept(study, "answers/relevance", one, make).assign(name=one.title) for one in contexts]
-    return pd.concat(parts, ignore_index=True)[["question_id", "name", "judged", "gold"]]
+    return pd.concat(parts, ignore_index=True)[SHOWN]
 
 
 @_judged("analysis/context-precision/{method}", "{method}")
@@ -149,3 +114,16 @@ def _precision(study: Study, method: str, k: int) -> pd.DataFrame:
     judged = context_precision(study, top, judgements(study, top)["label"] == USEFUL)
     gold = context_precision(study, top, is_gold(top, study.questions))
     return pd.DataFrame({"judged": judged, "gold": gold}).rename_axis("question_id").reset_index()
+
+
+def relevances(study: Study, contexts: Sequence[Context]) -> pd.DataFrame:
+    """Answer relevance and ROUGE-L of answers: question_id, name (title of the context), judged, gold; stored."""
+    parts = [kept(study, "answers/relevance", one, _relevance).assign(name=one.title) for one in contexts]
+    return pd.concat(parts, ignore_index=True)[SHOWN]
+
+
+def _relevance(study: Study, written: Answers) -> pd.DataFrame:
+    judged, found = answer_relevance(study, written), score(study, written)
+    gold = found[found["metric"] == "answer_rouge_l"].set_index("question_id")["value"]
+    frame = pd.DataFrame({"judged": judged, "gold": gold.reindex(judged.index)})
+    return frame.rename_axis("question_id").reset_index()

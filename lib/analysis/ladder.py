@@ -14,7 +14,6 @@ from lib.ahead.views import ENCODED, VIEWS
 from lib.evaluation import METRIC_COLUMNS, evaluate
 from lib.methods import METHODS
 from lib.metrics.frame import Metrics, long_frame
-from lib.stats import LEVELS, Resampling, holm
 from lib.study import Study
 from lib.words import NeedsFilings
 
@@ -52,9 +51,6 @@ MEASURED = {
     **{f"trained, without {name}": without(name) for name in (*VIEWS, "encoder")},
 }
 RECALLS = ["doc_recall", "page_recall"]
-SET_COLUMNS = (
-    "variant set n companies seeds doc page low high reference difference difference_low difference_high p p_holm"
-).split()
 
 
 def seeds_of(study: Study, variant: Variant) -> list[int]:
@@ -68,11 +64,8 @@ def rungs_of(study: Study) -> tuple[Rung, ...]:
 
 
 def ladder_metrics(study: Study, k: int = 5) -> pd.DataFrame:
-    """Every rung's recall of the study's questions, mean over the seeds of the folds, as metrics of ``ahead``.
-
-    The metric is ``rung_doc_recall/<name>`` or ``rung_page_recall/<name>``; ``whole_<seed>`` is the last rung, which is
-    the method itself, under one seed.
-    """
+    """Every rung's recall, mean over the seeds of the folds, as metrics of ``ahead``: ``rung_doc_recall/<name>`` and
+    ``rung_page_recall/<name>``; ``whole_<seed>`` is the last rung, the method itself, under one seed."""
     rows = []
     for rung in rungs_of(study):
         drawn = {seed: _own_recalls(study, rung.variant, seed, k) for seed in seeds_of(study, rung.variant)}
@@ -99,10 +92,8 @@ def has_sets(study: Study) -> bool:
 
 
 def mean_recalls(study: Study, variant: Variant, sets: tuple[str, ...] = ()) -> pd.DataFrame:
-    """The recalls of each question, mean over seeds: question_id, set, question_type, company, doc_recall, page_recall.
-
-    Empty where they are not known and cannot be computed here.
-    """
+    """The recalls of each question, mean over seeds: question_id, set, question_type, company, doc_recall, page_recall;
+    empty where they are not known and cannot be computed here."""
     try:
         drawn = [nested_recalls(study, variant, seed, sets) for seed in seeds_of(study, variant)]
     except NeedsFilings:
@@ -110,36 +101,9 @@ def mean_recalls(study: Study, variant: Variant, sets: tuple[str, ...] = ()) -> 
     return drawn[0].assign(**(sum(one[RECALLS] for one in drawn) / len(drawn)))
 
 
-def by_set(study: Study, steps: pd.DataFrame | None = None) -> pd.DataFrame:
-    """SET_COLUMNS: every variant on every set, with its difference in page recall from its reference: the ranker of all
-    views for those with kinds or without a view, else the untrained sum.
-
-    Intervals and tests draw companies; p_holm is corrected within a set and a reference (Holm, 1979). What the kinds
-    are worth on the study's own set is a step of the ladder, too: it has the p of these ``steps``, where given.
-    """
+def variants(study: Study) -> dict[str, pd.DataFrame]:
+    """:func:`mean_recalls` by question_id of MEASURED and of WHOLE trained on each set alone; empty where not known."""
+    alone = (study.dataset.collection, *SETS.get(study.dataset.collection, ()))
     found = {title: mean_recalls(study, variant) for title, variant in MEASURED.items()}
-    if found[BASE].empty:
-        return pd.DataFrame(columns=SET_COLUMNS)
-    for name in (study.dataset.collection, *SETS.get(study.dataset.collection, ())):
-        found[f"trained on {name} alone"] = mean_recalls(study, WHOLE, (name,))
-    rows, own, base = [], {}, {}
-    for title, recalls in found.items():
-        n_seeds = len(seeds_of(study, MEASURED.get(title, WHOLE)))
-        reference = TRAINED if title in MEASURED and title not in (BASE, TRAINED) else BASE
-        of_reference = found[reference].set_index("question_id")["page_recall"]
-        for name, part in recalls.set_index("question_id").groupby("set", sort=False):
-            own[title, name], base[title, name] = part["page_recall"], of_reference.reindex(part.index)
-            rows.append((title, name, n_seeds, part["doc_recall"].mean(), reference))
-    significance = study.profile.significance
-    company = found[BASE].set_index("question_id")["company"]
-    table = Resampling(company, significance.n_draws, significance.seed).compare(base, own)
-    table = table.rename(columns=LEVELS | {"n_clusters": "companies", "mean": "page"}).reset_index(drop=True)
-    table = pd.DataFrame(rows, columns=["variant", "set", "seeds", "doc", "reference"]).join(table)
-    is_base = table["variant"] == BASE
-    table.loc[is_base, ["difference", "difference_low", "difference_high", "p"]] = float("nan")
-    table.loc[is_base, "reference"] = ""
-    of_ladder = {} if steps is None else steps.set_index("title")["p_holm"].to_dict()
-    is_step = table["variant"].eq(KINDS) & table["set"].eq(study.dataset.name) & (LADDER[-1].title in of_ladder)
-    p_holm = table[~is_step].dropna(subset="p").groupby(["set", "reference"])["p"].transform(holm)
-    p_holm = p_holm.reindex(table.index).where(~is_step, of_ladder.get(LADDER[-1].title))
-    return table.assign(p_holm=p_holm)[SET_COLUMNS]
+    found |= {f"trained on {name} alone": mean_recalls(study, WHOLE, (name,)) for name in alone}
+    return {title: one.set_index("question_id") for title, one in found.items()} if len(found[BASE]) else {}

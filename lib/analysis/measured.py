@@ -1,13 +1,15 @@
-"""Tables that were measured once, in a study's folder or as published; the times of methods.
+"""Tables that were measured once, in a study's folder or as published: times of methods, speeds of encoders.
 
 Times were measured apart from the runs, all rows alike, by code that stands in commit d4ceab42: warm, one question at
 a time, the same questions for every row.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
 
+from lib.models.weights import weights_hash
 from lib.study import Study
 from lib.typed import read_csv
 
@@ -17,6 +19,9 @@ TIMES = "times.csv"
 TIME_COLUMNS = (
     "method n_questions question_s low_s high_s tokens_written tokens_read pairs_scored index_s machine"
 ).split()
+SPEEDS = "speed/encoders", 2  # stage and version
+#: The encoders that are measured, and the tokens that each reads of a text.
+MODELS = {"minilm": 256, "bge-small-int8": 256, "bge-small": 256}
 
 
 def known_file(study: Study, name: str) -> Path | None:
@@ -27,12 +32,23 @@ def known_file(study: Study, name: str) -> Path | None:
     return path if path.is_file() else None
 
 
-def known_table(study: Study, name: str) -> pd.DataFrame | None:
-    """A table of :func:`known_file`; None where there is none."""
-    return read_csv(path) if (path := known_file(study, name)) else None
+def known_table(study: Study, name: str, columns: Sequence[str] | None = None) -> pd.DataFrame | None:
+    """A table of :func:`known_file`; where there is none, None, or no rows of the ``columns``."""
+    path = known_file(study, name)
+    return read_csv(path) if path else None if columns is None else pd.DataFrame(columns=columns)
 
 
 def times(study: Study) -> pd.DataFrame:
     """TIME_COLUMNS of the rows that were timed."""
-    known = known_table(study, TIMES)
-    return pd.DataFrame(columns=TIME_COLUMNS) if known is None else known
+    return known_table(study, TIMES, TIME_COLUMNS)
+
+
+def speeds(study: Study) -> pd.DataFrame | None:
+    """How fast each of MODELS is by engine and precision, None where that was not measured: texts per second, also as a
+    ``share`` of the fastest matrix product; changes of cosines against float32, and the share of a question's first 20
+    texts that stay (NaN without a float32 form); seconds, memory (MiB) and the machine."""
+    stage, version = SPEEDS
+    params = {"models": {weights_hash(name): window for name, window in MODELS.items()}}
+    params |= {name: study.digest(name) for name in ("chunks", "questions")}
+    is_known = study.store.find(stage, params, version) is not None
+    return study.store.kept(stage, params, None, version, public=True) if is_known else None

@@ -1,13 +1,12 @@
-"""What known evaluation mistakes add to the page scorer's score, one at a time.
+"""What known evaluation mistakes give, each added alone to the honest run; published code for this method has made
+them.
 
-Published code for this method has made each of them. A mistake is added alone to the honest run, and the difference is
-reported with its interval; nothing else uses a score with a mistake. The light page scorer takes minutes for all of
-them and is measured here; on the fine-tuned one three train every fold again (``python -m lib mistakes``, hours).
+The light page scorer takes minutes for all of them and is measured here; on the fine-tuned one three train every fold
+again (``python -m lib mistakes``, hours). Nothing else uses a score with a mistake.
 """
 
 from collections.abc import Callable
 from itertools import product
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -20,11 +19,7 @@ from lib.page_scorer import light
 from lib.page_scorer import search as pages_first
 from lib.page_scorer.pages import folds, load_records, load_scores, scores_in_folds
 from lib.retrievers.dense import best_window_scores
-from lib.stats import Resampling, percentiles
 from lib.study import Study
-
-if TYPE_CHECKING:
-    from lib.page_scorer.residual import FoldData, LightScorer
 
 HONEST = "none"
 PAGES = 20  # that stage two searches with every mistake, as published, whatever the profile keeps
@@ -51,22 +46,20 @@ def mistake_values(
 
     Args:
         study, k: the questions and the chunks, and the depth of the metrics.
-        page_scores: from mistake to page scores (n_questions, n_pages), the honest ones included.
-        chunk_scores: from further mistakes to chunk scores (n_questions, n_chunks).
+        page_scores, chunk_scores: by mistake, shapes (n_questions, n_pages), the honest ones included, and n_chunks.
         encode: for the mistake ``chunks``: from a fold and the chunks on its kept pages (boolean, shape (n_chunks,)) to
             its own vectors of its test questions and of windows of at least these chunks, and the windows' chunks.
     """
     everything, pages = study.candidates("standard"), pages_first.pages_of_chunks(study)
-    matrices = {name: pages_first.search(study, s, everything, PAGES) for name, s in page_scores.items()}
+    matrices = {name: pages_first.search(study, s, everything, PAGES) for name, s in page_scores.items()} | chunk_scores
     ranked = pages_first.rank_pages(page_scores[HONEST], pages, everything, PAGES)
-    own = np.full((len(study.questions), len(study.chunks)), -np.inf, np.float32)
+    own, parts = np.full((len(study.questions), len(study.chunks)), -np.inf, np.float32), []
     for fold in folds(study, "company"):
         is_kept = np.isin(pages, np.concatenate([ranked[row] for row in fold.test]))
         own[list(fold.test)] = best_window_scores(*encode(study, fold, is_kept), len(study.chunks))
-    parts, matrices = ([], matrices | chunk_scores | {"chunks": pages_first.chunks_on_pages(own, ranked, pages)})
+    matrices["chunks"] = pages_first.chunks_on_pages(own, ranked, pages)
     for mistake, scores in matrices.items():
-        questions = study.questions
-        run = runs.rank(scores, questions, study.chunks, k)
+        questions, run = study.questions, runs.rank(scores, study.questions, study.chunks, k)
         if mistake == "page-zero":
             left = questions["gold_pages"].map(lambda pages: [page for page in pages if page])
             questions = questions.assign(gold_pages=left)[left.map(len) > 0]
@@ -76,29 +69,8 @@ def mistake_values(
     return pd.concat(parts, ignore_index=True)[["mistake", "question_id", "metric", "value"]]
 
 
-def added_by_mistakes(values: pd.DataFrame, resampling: Resampling) -> pd.DataFrame:
-    """What each mistake adds to the honest mean, with a percentile interval over draws of companies.
-
-    Args:
-        values: mistake, question_id, value; a mistake may leave questions out, which changes what its mean is over.
-        resampling: the companies and the draws.
-
-    Returns:
-        mistake, n, mean, added, low, high; one row per mistake in the order of the values.
-    """
-    names = values["mistake"].unique()
-    wide = values.pivot(index="question_id", columns="mistake", values="value")
-    wide = wide.reindex(resampling.company.index)[names]
-    draws = resampling.sums(wide.fillna(0)) / np.maximum(resampling.sums(wide.notna()), 1)
-    added = draws - draws[:, list(names).index(HONEST)][:, None]
-    means = wide.mean()
-    table = pd.DataFrame({"n": wide.count(), "mean": means, "added": means - means[HONEST]})
-    table[["low", "high"]] = [percentiles(draw) for draw in added.T]
-    return table.reset_index(names="mistake")
-
-
 def measure_light(study: Study, k: int) -> pd.DataFrame:
-    """Every mistake on the light page scorer; see :func:`mistake_values`."""
+    """:func:`mistake_values` of the light page scorer."""
     scores = {HONEST: pages_first.scorer_scores(study, "light")}
     for mistake, score_fold in {"page-zero": _without_page_zero, "repeats": _with_repeats}.items():
         params = {"settings": dict(study.profile.page_scorer_light), "mistake": mistake}
@@ -114,7 +86,7 @@ def _without_page_zero(study: Study, fold: Fold) -> tuple[np.ndarray, dict]:
     return data.scores(data.trained(rows, plan), fold.test), {"fold": fold.number, "plan": plan._asdict()}
 
 
-def _trained(study: Study, fold: Fold, n_copies: int = 0) -> tuple["FoldData", "LightScorer"]:
+def _trained(study: Study, fold: Fold, n_copies: int = 0) -> tuple:
     """A fold's data, and its scorer under the plan that was chosen honestly."""
     from lib.page_scorer.residual import Plan  # loads torch, which takes seconds
 
@@ -129,7 +101,7 @@ def _with_repeats(study: Study, fold: Fold) -> tuple[np.ndarray, dict]:
 
 
 def _best_on_test(study: Study, k: int) -> np.ndarray:
-    """The mistake itself: each fold takes the plan with the best page recall of both stages on its test questions."""
+    """Each fold takes the plan with the best page recall of both stages on its test questions."""
     from lib.page_scorer.residual import Plan  # loads torch, which takes seconds
 
     pages, base = pages_first.pages_of_chunks(study), pages_first.base_chunk_scores(study)
@@ -137,9 +109,8 @@ def _best_on_test(study: Study, k: int) -> np.ndarray:
     for fold in folds(study, "company"):
         rows, best, data = list(fold.test), -1.0, light.fold_data(study, fold)
         questions, everything = study.questions.iloc[rows], study.candidates("standard")[rows]
-        settings = data.settings
-        for sides, rate in product(settings.sides, settings.learning_rates):
-            for _, scorer in data.train(fold.train, Plan(sides, rate, settings.max_steps)):
+        for sides, rate in product(data.settings.sides, data.settings.learning_rates):
+            for _, scorer in data.train(fold.train, Plan(sides, rate, data.settings.max_steps)):
                 ranked = pages_first.rank_pages(data.scores(scorer, rows), pages, everything, PAGES)
                 found = pages_first.chunks_on_pages(base[rows], ranked, pages)
                 recall = page_recall(runs.rank(found, questions, study.chunks, k), questions, k).mean()

@@ -10,6 +10,7 @@ enough of them, which neither the question nor a gold page has.
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Set
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -18,7 +19,6 @@ from lib.method import stored
 from lib.metrics.retrieval import page_recall
 from lib.retrievers import bm25, dense
 from lib.runs import rank
-from lib.stats import Interval, Resampling, percentiles
 from lib.study import Study
 from lib.tokens import FINANCE, content_tokens
 
@@ -60,15 +60,12 @@ def pools(questions: pd.DataFrame, pages: pd.DataFrame) -> Iterator[dict[str, li
 
 def dosed(questions: pd.DataFrame, pages: pd.DataFrame) -> pd.DataFrame:
     """The questions at each dose: question_id, kind, dose, n_words (the words added or deleted), question."""
-    rows = []
-    for (name, question), pool in zip(
-        questions[["question_id", "question"]].itertuples(index=False), pools(questions, pages), strict=True
-    ):
-        for kind in KINDS:
-            for dose in DOSES:
-                words = pool[kind][:dose]
-                text = without(question, {*words}) if kind == DELETED else " ".join([question, *words])
-                rows.append((name, kind, dose, len(words), text if words else question))
+    rows, named = [], questions[["question_id", "question"]].itertuples(index=False)
+    for (name, question), pool in zip(named, pools(questions, pages), strict=True):
+        for kind, dose in product(KINDS, DOSES):
+            words = pool[kind][:dose]
+            text = without(question, {*words}) if kind == DELETED else " ".join([question, *words])
+            rows.append((name, kind, dose, len(words), text if words else question))
     return pd.DataFrame(rows, columns=["question_id", "kind", "dose", "n_words", "question"])
 
 
@@ -83,33 +80,3 @@ def measured(study: Study, k: int = 5) -> pd.DataFrame:
             found = page_recall(rank(scores, study.questions, study.chunks, k), study.questions, k)
             parts.append(about.assign(method=method, value=found[part["question_id"]].to_numpy()))
     return pd.concat(parts, ignore_index=True)
-
-
-def gains(found: pd.DataFrame) -> pd.DataFrame:
-    """BM25 minus dense of :func:`measured`, questions × kind and dose."""
-    values = found.pivot(index="question_id", columns=["method", "kind", "dose"], values="value")
-    return values["bm25"] - values["dense"]
-
-
-def crossing(found: pd.DataFrame, draws: Resampling) -> Interval:
-    """The dose at which BM25 and dense find equally much of :func:`measured`, straight lines between doses.
-
-    Negative where BM25 is ahead and words are deleted; NaN where the sign of the mean does not change. A draw whose
-    sign does not change counts as the largest dose, one that is on the other side already as 0.
-    """
-    apart = gains(found)
-    side, kind = (-1.0, APPENDED) if apart[APPENDED, 0].mean() < 0 else (1.0, DELETED)
-    values = side * apart[kind]
-    mean, *drawn = (_zero(row) for row in np.vstack([values.mean(), draws.means(values)]))
-    ends = percentiles(np.nan_to_num(drawn, nan=DOSES[-1])) if mean == mean else (np.nan, np.nan)
-    n_companies = draws.company.reindex(values.index).nunique()
-    return Interval(-side * mean + 0.0, *sorted(-side * end + 0.0 for end in ends), len(values), n_companies)
-
-
-def _zero(falling: np.ndarray) -> float:
-    """The first dose, of DOSES or between two, at which values are above zero no more; NaN if there is none."""
-    below = np.flatnonzero(falling <= 0)
-    if not len(below):
-        return np.nan
-    last = below[0]
-    return float(np.interp(0, falling[[last, last - 1]], np.take(DOSES, [last, last - 1]))) if last else 0.0

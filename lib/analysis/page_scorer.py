@@ -39,8 +39,8 @@ SECTIONS = ("embedder", "page_scorer", "page_scorer_light")  # of the profile, t
 def measurements(study: Study, k: int = 5) -> pd.DataFrame:
     """COLUMNS: ``part`` is what was measured, ``item`` a question, fold or epoch, ``k`` the pages or chunks kept.
 
-    The mistakes on the fine-tuned scorer are included once ``python -m lib mistakes`` has measured them. Where nothing
-    can be trained, only the parts ``pages``, ``ablation`` and ``page order`` are included.
+    The mistakes on the fine-tuned scorer are there once ``python -m lib mistakes`` has measured them. Where nothing can
+    be trained, only the parts ``pages``, ``ablation`` and ``page order`` are.
     """
     parts = [_stored(study, f"page_scorer/measured/{k}", _params(study, k), lambda: _measured(study, k))]
     if (parts[0]["part"] == "training").any():
@@ -55,10 +55,8 @@ def measurements(study: Study, k: int = 5) -> pd.DataFrame:
 def measured_mistakes(
     study: Study, scorer: str, k: int, measure: Callable[[Study, int], pd.DataFrame] | None = None
 ) -> pd.DataFrame | None:
-    """What the evaluation mistakes give on the scorer ``light`` or ``full``, folds by company: COLUMNS.
-
-    ``measure`` is such as :func:`lib.analysis.mistakes.measure_light`; without it the result may be None.
-    """
+    """What the evaluation mistakes give on the scorer ``light`` or ``full``, folds by company: COLUMNS; None where they
+    were not measured and there is no ``measure``, such as :func:`lib.analysis.mistakes.measure_light`."""
 
     def rows() -> Iterable[tuple]:
         for row in measure(study, k).itertuples():
@@ -71,11 +69,8 @@ def measured_mistakes(
 
 
 def setups(study: Study, k: int = 5) -> pd.DataFrame:
-    """Document and page recall at k chunks of every set-up: question_id, metric, and a column for each of them.
-
-    A column is ``scorer/by/order/identity``, of TRAINED and BEST, ORDERS and IDENTITIES, such as
-    ``light/company/page/none``.
-    """
+    """Document and page recall at k chunks of every set-up: question_id, metric, and a column for each, by its scorer
+    and folds (of TRAINED and BEST), ORDERS and IDENTITIES, such as ``light/company/page/none``."""
     identities = [study.inputs_digest(f"page_scorer_order_{kind}") for kind in ("covers", "records")]
     params = _params(study, k) | {"identities": identities}
     recipe = {"settings": study.settings_of(("embedder", "page_scorer", "page_scorer_best"))}
@@ -148,16 +143,11 @@ def _folds(study: Study, by: str) -> Iterable[tuple]:
         for epoch, loss in enumerate(record["curve"], 1):
             yield "curve", "full", by, f"{fold.number}:{epoch}", "loss", 0, loss
         sides = [f"{side}_{what}" for side in ("train", "test") for what in ("filings", "companies")]
-        known = {f"n_{name}": len(record[name]) for name in sides} | {
-            "n_pairs": record["n_train_pairs"],
-            "n_questions": record["n_test_questions"],
-            "wall_s": record["wall_s"],
-            "nearest": record["nearest_question_similarity"],
-            "n_shared_filings": len(record["shared_filings"]),
-            "n_shared_companies": len(record["shared_companies"]),
-            "light_steps": choice["plan"]["steps"],
-            "light_both_sides": choice["plan"]["sides"] == "both",
-        }
+        known = {f"n_{name}": len(record[name]) for name in sides}
+        known |= {"n_pairs": record["n_train_pairs"], "n_questions": record["n_test_questions"]}
+        known |= {"wall_s": record["wall_s"], "nearest": record["nearest_question_similarity"]}
+        known |= {f"n_shared_{what}": len(record[f"shared_{what}"]) for what in ("filings", "companies")}
+        known |= {"light_steps": choice["plan"]["steps"], "light_both_sides": choice["plan"]["sides"] == "both"}
         for metric, value in known.items():
             yield "training", "", by, str(fold.number), metric, 0, float(value)
 
@@ -171,13 +161,13 @@ def _tokens(study: Study, k: int) -> Iterable[tuple]:
         other = study.with_changes(dict.fromkeys(names, n_tokens))
         fold, (queries, pages) = folds(other, "company")[0], base_vectors(other)
         rows = list(fold.test)
-        found, costs = {"untrained": queries[rows] @ pages.T}, {}
+        found = {"untrained": queries[rows] @ pages.T}
         if n_tokens in trained:
             entry = full.fold_model(other, fold)
-            found["full"], costs["full"] = full.scores_of_model(other, entry, rows), entry.wall_s
+            found["full"] = full.scores_of_model(other, entry, rows)
         for scorer, part in found.items():
-            if scorer in costs:
-                yield "tokens", scorer, "company", "0", "wall_s", n_tokens, costs[scorer]
+            if scorer == "full":
+                yield "tokens", scorer, "company", "0", "wall_s", n_tokens, entry.wall_s
             scores = np.full((len(study.questions), len(study.pages)), -np.inf, np.float32)
             scores[rows] = part
             kept = page_run(study, scores, everything, settings.pages)

@@ -1,10 +1,8 @@
 """Preference training of the generator: the pairs that it learns from, and what it changed.
 
-A pair is a training question's prompt, the gold answer as chosen, a wrong answer as rejected. The prompt shows the gold
-filing's or the gold pages' chunks (an oracle context of chapter 06), so that the chosen answer is one that the context
-supports. The rejected answer is what the untuned generator wrote to the same question from what a retriever found. A
-question that it answered right gives no pair. That the generator is trained on preferences is Kim et al.'s (2025); how
-the pairs are made is ours.
+A pair is a training question's prompt over an oracle context, which supports the gold answer, that answer as chosen,
+and as rejected the wrong one that the untuned generator wrote from what a retriever found; a question that it answered
+right gives none. That a generator is trained on preferences is Kim et al.'s (2025); how the pairs are made is ours.
 """
 
 from collections import Counter
@@ -33,7 +31,7 @@ PAIR_COLUMNS = ["question_id", "messages", "chosen", "rejected"]
 class Pairs(NamedTuple):
     """The pairs of a study."""
 
-    table: pd.DataFrame  # PAIR_COLUMNS, one row a pair; ``messages`` is the prompt as a chat
+    table: pd.DataFrame  # PAIR_COLUMNS; ``messages`` is the prompt as a chat
     counts: Counter  # of the questions: pair, right (answered right already), missing (no answer was written)
 
 
@@ -45,11 +43,8 @@ def is_right(question_type: str, question: str, answer: str, written: str, right
 
 
 def prompt_context(study: Study) -> Context:
-    """The context that a training prompt shows.
-
-    Raises:
-        StudyError: it is no oracle's: then a prompt could hold pages of a company that is tested.
-    """
+    """The context that a training prompt shows; a StudyError where it is no oracle's, and a prompt could hold pages of
+    a company that is tested."""
     name = study.profile.preference.context
     if name not in ORACLES:
         raise StudyError(
@@ -99,10 +94,8 @@ def _read(study: Study) -> pd.DataFrame:
 
 
 def fold_pairs(study: Study, fold: Fold) -> tuple[pd.DataFrame, dict]:
-    """A fold's training pairs, and the record of the check that they hold nothing of its test questions.
-
-    What is checked are the pages behind the pairs: the gold pages, which the chosen answers are from, and the pages
-    whose chunks the prompts show.
+    """A fold's training pairs, and the record of the check that the pages behind them (gold ones, which the chosen
+    answers are from, and those that the prompts show) hold nothing of its test questions.
 
     Raises:
         LeakError: they do.
@@ -134,9 +127,8 @@ def characters(table: pd.DataFrame) -> int:
 
 
 def counts(study: Study) -> dict[str, int]:
-    """What became of the questions (``pair``, ``right``, ``missing``), and the characters that an epoch of every fold
-    reads (``n_characters``): a pair is trained on in all folds but one. Stored, and published without text.
-    """
+    """What became of the questions (``pair``, ``right``, ``missing``), and the ``n_characters`` that an epoch of every
+    fold reads: a pair is trained on in all folds but one. Stored, and published without text."""
     return _counts(study, [study.run_digest(name, "standard") for name in baselines()])
 
 
@@ -150,10 +142,8 @@ def _counts(study: Study, runs: list[str]) -> dict[str, int]:
 
 
 def stored_as(study: Study, profile: dict, fold: int | None) -> tuple[str, dict]:
-    """Where a comparison of tuned and untuned answers is stored: its stage, and all that it depends on.
-
-    ``profile`` is by which was trained; ``fold`` the only one that was, None for all.
-    """
+    """The stage and key of a comparison of tuned and untuned answers: the ``profile`` by which was trained, and the
+    only ``fold`` that was, None for all."""
     params = {name: study.digest(name) for name in ("chunks", "questions")}
     params |= {"gold": study.dataset.fingerprint, "fold": fold}
     params |= {name: dict(profile[name]) for name in ("preference", "answers", "generator")}
@@ -161,8 +151,7 @@ def stored_as(study: Study, profile: dict, fold: int | None) -> tuple[str, dict]
 
 
 def compared_before(study: Study, profile: dict, fold: int | None = 0) -> pd.DataFrame:
-    """What training by a profile changed, of ``python -m extras.preference.train``: the columns of
-    :func:`extras.preference.tuned.compared` and n_train_pairs; empty where it was not run."""
+    """What training by a profile changed, by ``python -m extras.preference.train``; empty where it was not run."""
     stage, params = stored_as(study, profile, fold)
     if study.store.find(stage, params, COMPARED_VERSION) is None:
         return pd.DataFrame()

@@ -1,8 +1,8 @@
 """What the questions of a set are like, and which method finds their pages because of that.
 
-A question's features (:func:`features`) are numbers without text. A ridge regression predicts from them by how much one
-method finds more than another; it is fitted on one set and tested on the other (:func:`transfer`), because within one
-set a feature may stand for whatever else its writers did. Draws are of companies, in each set by itself.
+From a question's features, numbers without text, a ridge regression predicts by how much one method finds more than
+another; it is fitted on one set and tested on another, because within one a feature may stand for whatever else its
+writers did. Draws are of companies, in each set by itself.
 """
 
 import re
@@ -63,17 +63,9 @@ def word_share(model: bm25.BM25, text: str, columns: Sequence[int]) -> float:
 
 
 def described(study: Study, asked: pd.DataFrame) -> pd.DataFrame:
-    """The features of questions over a study's pages, in their order.
-
-    Args:
-        study: whose pages are searched.
-        asked: ``question``; where known also ``company``, ``doc_name`` and ``gold_pages`` (from 0).
-
-    Returns:
-        ``overlap`` of the best gold page and ``best_overlap`` of the page that BM25 ranks first (:func:`word_share`),
-        ``gold_is_statement``, ``names_company`` (any of the collection where none is given), ``names_year``,
-        ``asks_figure``, and ``length``, log2 of the number of words. What needs gold pages is NaN without them.
-    """
+    """The features of questions (``question``; where known company, doc_name and gold_pages) over a study's pages:
+    ``overlap`` is :func:`word_share` of the best gold page, ``best_overlap`` that of the page that BM25 ranks first,
+    ``length`` log2 of the number of words. What needs gold pages is NaN without them."""
     model, chunks = bm25.index(study), study.chunks
     of_page = chunks.groupby(["doc_name", "page"]).indices
     texts = study.pages.set_index(["doc_name", "page"])["text"]
@@ -105,7 +97,7 @@ def features(study: Study) -> pd.DataFrame:
 
 
 def of_collection(study: Study, others: Iterable[Callable[[], Study]]) -> dict[str, Study]:
-    """The study and the others over the same filings that can be opened, by name; those of KNOWN in its order."""
+    """The study and the others over the same filings that can be opened, by name, in the order of KNOWN."""
     found = {study.dataset.name: study}
     for open_other in others:
         with suppress(StudyError):
@@ -118,11 +110,12 @@ def of_collection(study: Study, others: Iterable[Callable[[], Study]]) -> dict[s
 
 def runs_of(study: Study, is_own: bool) -> list[tuple[str, Condition]]:
     """The runs that the profile measures; of another set only those that its results have, and those of ROWS."""
-    wanted, found = measured(study.profile), [(name, "standard") for name in ROWS]
-    if (known := known_file(study, METRICS_FILE)) is not None:
-        pairs = read_metrics(known)[["method", "condition"]].drop_duplicates()
-        found += pairs.itertuples(index=False, name=None)
-    return wanted if is_own else [run for run in wanted if run in found]
+    wanted, known = measured(study.profile), known_file(study, METRICS_FILE)
+    if is_own:
+        return wanted
+    found = {(name, "standard") for name in ROWS}
+    found |= set(Metrics(read_metrics(known)).runs) if known else set()
+    return [run for run in wanted if run in found]
 
 
 def observed(found: pd.DataFrame, company: pd.Series, metrics: Metrics, k: int = 5) -> pd.DataFrame:
@@ -164,13 +157,9 @@ def _design(table: pd.DataFrame, names: Sequence[str]) -> np.ndarray:
     return np.column_stack([np.ones(len(table)), table[list(names)].to_numpy(float)])
 
 
-def fit(
-    parts: Sequence[pd.DataFrame], outcome: str, names: tuple[str, ...] = WITH_GOLD, n_draws: int = Resampling.n_draws
-) -> Fit:
-    """Ridge regression (Hoerl & Kennard, 1970) of an outcome on features, in which every set (``parts``) counts alike.
-
-    A feature is left out if fewer than MIN_QUESTIONS questions differ in it from the others of their set.
-    """
+def fit(parts: Sequence[pd.DataFrame], outcome: str, names: tuple[str, ...], n_draws: int) -> Fit:
+    """Ridge regression (Hoerl & Kennard, 1970) of an outcome on features, in which every set (``parts``) counts alike
+    and a feature is left out in which fewer than MIN_QUESTIONS questions differ from the others of their set."""
     differ = {name: sum(len(part) - part[name].value_counts().max() for part in parts) for name in names}
     names = tuple(name for name in names if differ[name] >= MIN_QUESTIONS)
     size, total, drawn = 1 + len(names), 0.0, 0.0
@@ -186,46 +175,16 @@ def fit(
 
 
 def transfer(
-    fitted: pd.DataFrame,
-    tested: pd.DataFrame,
-    outcome: str,
-    names: tuple[str, ...] = WITH_GOLD,
-    n_draws: int = Resampling.n_draws,
+    fitted: pd.DataFrame, tested: pd.DataFrame, outcome: str, names: tuple[str, ...], n_draws: int
 ) -> dict[str, float]:
-    """Fit on one set and test on another; tables of :func:`observed`.
-
-    Returns:
-        ``correlation`` (Spearman, by question), ``predicted`` and ``observed`` mean, each with ``_low`` and ``_high``;
-        ``without``: the mean of the fitted set, which is the prediction without features; ``n``.
-    """
+    """Fit on one set and test on another, tables of :func:`observed`: ``correlation`` (Spearman, by question), and the
+    ``predicted`` and the ``observed`` mean, each with ``_low`` and ``_high``; ``n``; and ``without``, the mean of the
+    fitted set, which is the prediction without features."""
     model, draws = fit([fitted], outcome, names, n_draws), Resampling(tested["company"], n_draws)
     found = columns_of("correlation", draws.rank_correlation(model.predict(tested), tested[outcome]))
     found |= columns_of("predicted", model.mean(tested))
     found |= columns_of("observed", draws.interval(tested[outcome]))
     return found | {"without": float(fitted[outcome].mean()), "n": len(tested)}
-
-
-def resolutions(boards: Mapping[str, pd.DataFrame], contradictions: Sequence[tuple] = CONTRADICTIONS) -> pd.DataFrame:
-    """Which of two contradicting claims each set supports: that whose whole interval lies above its bound.
-
-    ``boards`` maps a set to its scoreboard, indexed by claim, with ``low``, ``high`` and ``bound``.
-
-    Returns:
-        about, first, second; by set 1, 2 or 0 (neither, or both); ``resolved``: *by the questions* where sets support
-        different claims, *for all* where they support the same, else *open*.
-    """
-    rows = []
-    for about, first, second, are_contrary in contradictions:
-        sides = {}
-        for name, board in boards.items():
-            a, b = board.loc[first], board.loc[second]
-            is_first, is_second = a["low"] > a["bound"], b["low"] > b["bound"]
-            is_second |= are_contrary and a["high"] < a["bound"]
-            sides[name] = 0 if is_first == is_second else 1 if is_first else 2
-        found = set(sides.values())
-        resolved = "by the questions" if {1, 2} <= found else "for all" if found in ({1}, {2}) else "open"
-        rows.append({"about": about, "first": first, "second": second} | sides | {"resolved": resolved})
-    return pd.DataFrame(rows)
 
 
 def question_kind(
@@ -235,14 +194,11 @@ def question_kind(
 
     Args:
         questions: texts, or a table as :func:`described` takes or gives it.
-        known: name of a set to :func:`observed`; by default :func:`published_sets`.
+        known: name of a set to :func:`observed`; by default :func:`published_sets`. A StudyError of fewer than two.
 
     Returns:
         method, page ``recall``, the ``gain`` on the first of ROWS with its interval (low, high), and ``error``: the
         largest error of such a gain predicted for one known set from another. A smaller gain should not be relied on.
-
-    Raises:
-        StudyError: fewer than two sets are known.
     """
     parts = list((published_sets() if known is None else known).values())
     if len(parts) < 2:

@@ -1,7 +1,4 @@
-"""The claims tested on the rows of the method table: what holds here, what has the opposite sign, what is open.
-
-How a claim is tested and which verdict follows is in :mod:`lib.analysis.statistic`, what is corrected together in
-:mod:`lib.analysis.families`. No verdict is drawn where a claim is
+"""The claims tested on rows of the method table, see :mod:`lib.analysis.statistic`. No verdict is drawn where one is
 
 * *not measured*: a row is missing, or the claim needs what this study does not have;
 * *same as another*: the fact is that of another claim, which has the verdict;
@@ -12,7 +9,8 @@ How a claim is tested and which verdict follows is in :mod:`lib.analysis.statist
 
 import math
 from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import replace
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -21,7 +19,6 @@ import pandas as pd
 from lib.analysis import judged, statistic
 from lib.analysis.claims import CHANGED_LEAST, MARGIN, PATH, Claim, Entry, claims, entry, pairs_of
 from lib.analysis.failures import FIGURE_SHARE, failed_questions
-from lib.analysis.families import family_of_claim
 from lib.analysis.page_scorer import SCORERS
 from lib.analysis.statistic import DECIDED, DRAWN, UNDECIDED, decide
 from lib.analysis.weights import CHOOSING, by_weight, sweep
@@ -45,36 +42,24 @@ FIXED = (30, 50, 70, 90)  # weights of dense that Akarsu et al. compare, in perc
 BOARD = [*DECIDED, "also_estimate", "also_p", "rival", "missing"]
 
 
+@dataclass
 class Scoreboard:
-    """What the metrics of one question set (of all its runs, and of :func:`beside`) say about the claims.
+    """What the metrics of one question set (of all its runs, and of :func:`beside`) say about the claims."""
 
-    Args:
-        study, metrics: questions, their companies and runs; what was measured.
-        sweeps: row of a weighted combination to nDCG@10 of each question at each weight of dense, questions × weights.
-        judge_low: lower end of the interval of the judge's agreement with the gold pages (κ); None if not known.
-    """
+    study: Study
+    metrics: Metrics
+    sweeps: Mapping[str, pd.DataFrame]  # row of a weighted combination to nDCG@10, questions × weights of dense
+    judge_low: float | None = None  # lower end of the interval of the judge's κ with the gold pages
 
-    def __init__(
-        self,
-        study: Study,
-        metrics: Metrics,
-        sweeps: Mapping[str, pd.DataFrame] | None = None,
-        judge_low: float | None = None,
-    ):
-        self.study, self.metrics, self.sweeps, self.judge_low = study, metrics, sweeps or {}, judge_low
-        self.questions, self.draws = study.questions.set_index("question_id"), Resampling.of(study)
-        try:
-            self.best = best_baseline(metrics, 5)
-        except StudyError:  # nothing of it was measured: then its claims are not either
-            self.best = BEST
+    def __post_init__(self):
+        self.questions, self.draws = self.study.questions.set_index("question_id"), Resampling.of(self.study)
+        self.best = BEST  # where nothing of it was measured; then its claims are not either
+        with suppress(StudyError):
+            self.best = best_baseline(self.metrics, 5)
 
     def scores(self) -> pd.DataFrame:
-        """BOARD: one row per claim and variant, in the order of :func:`lib.analysis.claims.claims`.
-
-        ``rival`` is the pair that decides a claim about several, ``missing`` why no verdict is drawn (of *same as
-        another* the id of that one), ``changed`` the share of questions whose first ranks the treatment changes;
-        ``also_estimate`` and ``also_p`` (not corrected) are of the second measure. NaN where one does not apply.
-        """
+        """BOARD of all claims and variants, by claim: ``rival`` is the pair that decides one about several, ``missing``
+        why no verdict is drawn; ``also_estimate`` and ``also_p`` (not corrected) are of the second measure."""
         by_id = {claim.id: claim for claim in claims()}
         if self.study.dataset.name != AMOUNTS_OF:
             by_id = {name: replace(claim, amount=None) for name, claim in by_id.items()}
@@ -86,9 +71,9 @@ class Scoreboard:
             return board.assign(verdict=NOT_MEASURED).reindex(columns=BOARD)
         without = {name: why for name in tests if (why := self._no_verdict(by_id[name], tests))}
         alone = [name for name, (verdict, _) in without.items() if verdict != REPLACED]
-        family = {name: family_of_claim(by_id[name]) for name in tests if name not in alone}
-        board = board.join(decide(tests, family)).reindex(columns=BOARD)
-        board["verdict"] = board["verdict"].fillna(NOT_MEASURED)
+        names = {name: by_id[name] for name in tests if name not in alone}
+        family = {name: f"{'variants' if one.variant else 'claims'} of {one.source}" for name, one in names.items()}
+        board = board.join(decide(tests, family)).reindex(columns=BOARD).fillna({"verdict": NOT_MEASURED})
         for name, why in without.items():
             board.loc[name, ["verdict", "missing", "n_needed"]] = *why, np.nan
         for claim in map(by_id.get, tests):
@@ -137,11 +122,11 @@ class Scoreboard:
             is_defined = not math.isnan(tested.low)
             return (tested, "") if is_defined else (None, "undefined here, as the rows are too much alike")
         tests, pairs = {}, pairs_of(claim)
-        for name, (left, right) in pairs.items():
-            a, b = self._mean(claim, left), self._mean(claim, right) if right else None
+        for name, sides in pairs.items():
+            a, b = (self._mean(claim, side) if side else None for side in sides)
             tests[name] = statistic.difference(self.draws, a, b, claim)
         decisive, name = statistic.weakest(tests, claim.says)
-        return replace(decisive, changed=self._changed(claim, *pairs[name])), name
+        return decisive._replace(changed=self._changed(claim, *pairs[name])), name
 
     def _changed(self, claim: Claim, left: Sequence[Entry], right: Sequence[Entry]) -> float:
         """The share of questions whose first ranks differ between the two rows of the treatment, 1 where they search
@@ -151,7 +136,7 @@ class Scoreboard:
         one, other = left[0], right[0] if right else left[0]
         if len(left) != 1 or len(right) != 1 or one.row == other.row or one[1:] != other[1:]:
             return math.nan
-        names, lists = [*map(self._named, (one.row, other.row))], []
+        names, lists = [self._key(side)[0][0] for side in (one, other)], []
         if len({self.study.method(name).chunking for name in names}) != 1:
             return 1.0
         for run in (self.study.run(name, one.condition) for name in names):
@@ -159,18 +144,13 @@ class Scoreboard:
             lists.append(top.groupby("question_id")["chunk_id"].agg(tuple).reindex(self.questions.index))
         return float((lists[0] != lists[1])[self._ids(claim.only)].mean())
 
-    def _named(self, row: str) -> str:
-        return self.best if row == BEST else row
-
     def _key(self, one: Entry) -> tuple:
-        return one._replace(row=self._named(one.row)).key
+        return one._replace(row=self.best).key if one.row == BEST else one.key
 
     def _ids(self, chosen: Mapping[str, list]) -> pd.Series:
         """Which questions are meant, by question_id."""
-        is_meant = pd.Series(True, self.questions.index)
-        for column, values in chosen.items():
-            is_meant &= self.questions[column].isin(values)
-        return is_meant
+        of = [self.questions[column].isin(values) for column, values in chosen.items()]
+        return pd.Series(np.all(of, axis=0) if of else True, self.questions.index)
 
     def _mean(self, claim: Claim, entries: Sequence[Entry]) -> pd.Series:
         values = pd.concat([self.metrics[self._key(one)] for one in entries], axis=1, join="inner").mean(axis=1)
@@ -178,11 +158,11 @@ class Scoreboard:
 
     def _second(self, claim: Claim) -> tuple[float, float]:
         """Estimate and p of the claim in its second measure; NaN without one."""
-        second = entry("any", claim.also)[2:] if claim.also else None
-        if second is None or claim.kind not in ("difference", "every"):
-            return math.nan, math.nan
-        sides = ([one._replace(metric=second[0], k=second[1]) for one in side] for side in (claim.a, claim.b))
-        tested, _ = self.test(replace(claim, **dict(zip("ab", map(tuple, sides), strict=True))))
+        tested = None
+        if claim.also and claim.kind in ("difference", "every"):
+            metric, k = entry("any", claim.also)[2:]
+            a, b = (tuple(one._replace(metric=metric, k=k) for one in side) for side in (claim.a, claim.b))
+            tested, _ = self.test(replace(claim, a=a, b=b))
         return (tested.estimate, tested.p) if tested else (math.nan, math.nan)
 
     def _statistic(self, claim: Claim) -> tuple[pd.DataFrame, statistic.Statistic]:
@@ -201,12 +181,10 @@ class Scoreboard:
 def beside(study: Study, metrics: Metrics, **given: pd.DataFrame | None) -> pd.DataFrame:
     """What claims need beside the metrics of runs, as far as it was measured: METRIC_COLUMNS.
 
-    Measures of answers, as chapter 06 left them. Of hybrid retrieval's failed questions ``missed_by_both``,
-    ``table_failure`` (FIGURE_SHARE of the evidence's words or more are figures) and ``vocabulary_failure`` (a smaller
-    share of the question's terms is on a gold page than for half of the found questions). Of the judge's ``labels``
-    where corrective RAG ``corrected``. Of the sweep under ``softmax``, document recall at the FIXED weights. Of the
-    ``ablation`` (:mod:`lib.analysis.page_scorer`), page recall with 5, 10 and 20 kept pages, and ``stage_one``, the
-    recall of the first k pages by encoders tuned and not.
+    Measures of answers, as chapter 06 left them; of hybrid retrieval's failures, ``missed_by_both``, ``table_failure``
+    and ``vocabulary_failure`` (fewer of the question's terms on a gold page than for half of the found questions); by
+    the judge's ``labels``, where corrective RAG ``corrected``; of the sweep under ``softmax``, document recall at the
+    FIXED weights; of the ``ablation`` (:mod:`lib.analysis.page_scorer`), page recall by kept pages and of stage one.
     """
     file, rows = study.home / METRICS_FILE, []
     of_study = study.published.metrics if study.published else metrics.frame

@@ -6,7 +6,7 @@ help" is tested against a margin, the smallest gain that would matter, by the sh
 or above it (as in two one-sided tests, Schuirmann 1987, with an interval of 90 %); its opposite is a gain above 0.
 Levels, correlations and sweeps, which no exchange of signs describes, are tested by draws of companies, too.
 
-The verdicts, by p-values that are corrected within a family (Holm, 1979):
+The verdicts, by p-values that are corrected within a family (Holm, 1979), the first that applies:
 
 * *opposite sign*: the test of the opposite direction has a p below ALPHA;
 * *smaller than claimed*: an amount was claimed in the same measure of the same questions, and the interval is below it;
@@ -16,7 +16,7 @@ The verdicts, by p-values that are corrected within a family (Holm, 1979):
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -26,56 +26,47 @@ from lib.analysis.claims import Claim
 from lib.stats import EDGES as TWO_SIDED
 from lib.stats import Resampling, holm, percentiles
 
-Statistic = Callable[[np.ndarray], np.ndarray]
+Statistic = Callable[[np.ndarray], np.ndarray]  # of means, n_draws × n_columns; NaN where it is undefined
 DRAWN = HOLDS, SMALLER, OPPOSITE, UNDECIDED = "holds", "smaller than claimed", "opposite sign", "undecided"
 DECIDED = "estimate low high n n_clusters bound amount spread p p_holm p_bh p_opposite p_opposite_bh verdict".split()
 DECIDED += ["n_needed", "changed"]
-ALPHA = 0.05
-POWER = 0.8
+ALPHA, POWER = 0.05, 0.8
 MOST_TIMES = 64
 EDGES = {"<=": (ALPHA, 1 - ALPHA)}  # of the interval, by what is said; else those of 95 %
 
 
-@dataclass
-class Finding:
-    """What the questions say about one claim."""
+class Finding(NamedTuple):
+    """What the questions say about one claim: θ, its interval, and the p of the claim and of its opposite."""
 
-    estimate: float  # θ, then its interval
+    estimate: float
     low: float
     high: float
     n: int  # questions
     n_clusters: int  # companies
     bound: float
-    p: float  # of the claim
-    p_opposite: float  # of its opposite
+    p: float
+    p_opposite: float
     amount: float | None = None  # what was claimed, in the same measure
     spread: float = math.nan  # s² · deff; NaN where no n follows from it
     changed: float = math.nan  # share of questions whose first ranks the treatment changes
 
 
 def spread_of(values: pd.Series, clusters: pd.Series) -> float:
-    """``s² · deff`` = ``n · SE²``: the variance of one question's worth of evidence, companies considered.
-
-    ``SE² = C / (C - 1) · Σ_c (Σ_i∈c (x_i - x̄))² / n²`` is linearised; ``deff`` is the design effect (Kish, 1965).
-    """
-    n, n_clusters = len(values), clusters.nunique()
-    if n_clusters < 2:
-        return math.nan
+    """``s² · deff`` = ``n · SE²``, the variance of one question's worth of evidence, with the linearised
+    ``SE² = C / (C - 1) · Σ_c (Σ_i∈c (x_i - x̄))² / n²`` over companies; ``deff`` is the design effect (Kish, 1965)."""
     sums = (values - values.mean()).groupby(clusters.to_numpy()).sum()
-    return float(n_clusters / (n_clusters - 1) * (sums**2).sum() / n)
+    n_clusters = len(sums)
+    return float(n_clusters / (n_clusters - 1) * (sums**2).sum() / len(values)) if n_clusters > 1 else math.nan
 
 
 def questions_needed(effect: float, spread: float) -> float:
     """The number of questions at which a test at level ALPHA, not corrected, finds an effect; infinite for no effect.
 
-    ``((z_{1-α} + z_{0.8}) / δ)² · s² · deff``, if further companies bring as many questions each as these; NaN where
-    the ``spread`` of :func:`spread_of` is unknown or 0: where all questions score alike, none is typical.
+    ``((z_{1-α} + z_{0.8}) / δ)² · s² · deff``; NaN where the ``spread`` of :func:`spread_of` is unknown or 0.
     """
     if math.isnan(spread) or (effect and spread < 1e-12):
         return math.nan
-    if effect == 0:
-        return math.inf
-    return float(math.ceil((ndtri(1 - ALPHA) + ndtri(POWER)) ** 2 * spread / effect**2))
+    return float(math.ceil((ndtri(1 - ALPHA) + ndtri(POWER)) ** 2 * spread / effect**2)) if effect else math.inf
 
 
 def detectable(spread: float, n: int, n_tests: int = 1) -> float:
@@ -87,33 +78,27 @@ def detectable(spread: float, n: int, n_tests: int = 1) -> float:
 def difference(draws: Resampling, a: pd.Series, b: pd.Series | None, claim: Claim) -> Finding:
     """Test the mean difference of ``a`` and ``b``, values by question_id, or the mean of ``a`` where ``b`` is None."""
     apart, span = (a, (0.0, 1.0)) if b is None else (a - b, (-1.0, 1.0))
-    found = draws.interval(apart, EDGES.get(claim.says, TWO_SIDED), span)
     none, means = apart * 0, draws.means(apart.to_frame())[:, 0]
     narrow = draws.interval(apart, EDGES["<="], span)
 
     def p_beyond(bound: float, is_above: bool) -> float:
         if b is not None and bound == 0:
-            return draws.p(apart, none, True) if is_above else draws.p(none, apart, True)
-        if narrow.low <= bound <= narrow.high:  # which Wilson's may do where all draws are alike
-            return max(ALPHA, tail_p(means, bound, is_above))
-        return tail_p(means, bound, is_above)
+            return draws.p(*((apart, none) if is_above else (none, apart)), one_sided=True)
+        p = tail_p(means, bound, is_above)  # Wilson's interval may hold the bound where all draws are alike
+        return max(ALPHA, p) if narrow.low <= bound <= narrow.high else p
 
     above = claim.says == ">"
+    found = draws.interval(apart, EDGES.get(claim.says, TWO_SIDED), span)
     p = p_beyond(claim.bound, above), p_beyond(claim.opposite, not above)
-    spread = spread_of(apart, draws.company.reindex(apart.index))
-    return Finding(*found, claim.bound, *p, claim.amount, spread)
+    return Finding(*found, claim.bound, *p, claim.amount, spread_of(apart, draws.company.reindex(apart.index)))
 
 
 def statistic_test(draws: Resampling, values: pd.DataFrame, statistic: Statistic, claim: Claim) -> Finding:
-    """Test a statistic of the column means of questions × columns against the claim's bound.
-
-    The statistic takes means of shape (n_draws, n_columns) and is NaN where it is undefined; without an interval (NaN)
-    where that is so in every draw.
-    """
-    estimate = float(statistic(values.mean().to_numpy()[None])[0])
-    drawn = statistic(draws.means(values))
-    interval, drawn = percentiles(drawn), drawn[~np.isnan(drawn)]
-    p, p_opposite = (tail_p(drawn, claim.bound, is_above) for is_above in (True, False))
+    """Test a statistic of the column means of questions × columns against the claim's bound; without an interval (NaN)
+    where it is undefined in every draw."""
+    estimate, drawn = float(statistic(values.mean().to_numpy()[None])[0]), statistic(draws.means(values))
+    interval, defined = percentiles(drawn), drawn[~np.isnan(drawn)]
+    p, p_opposite = (tail_p(defined, claim.bound, is_above) for is_above in (True, False))
     if claim.says == "!=":
         p, p_opposite = min(1.0, 2 * min(p, p_opposite)), 1.0
     n_clusters = draws.company.reindex(values.index).nunique()
@@ -151,10 +136,8 @@ def correlation_of(means: np.ndarray) -> np.ndarray:
 
 
 def between_groups(means: np.ndarray) -> np.ndarray:
-    """The mean of one group minus that of another.
-
-    Of the means of value · is_one, is_one, value · is_other, is_other; NaN where a draw has nobody of a group.
-    """
+    """The mean of one group minus that of another, of the means of value · is_one, is_one, value · is_other and
+    is_other; NaN where a draw has nobody of a group."""
     one, n_one, other, n_other = means.T
     with np.errstate(invalid="ignore"):  # 0 / 0
         return one / n_one - other / n_other
@@ -163,41 +146,28 @@ def between_groups(means: np.ndarray) -> np.ndarray:
 def weakest(tests: Mapping[str, Finding], says: str = ">") -> tuple[Finding, str]:
     """The test that decides a claim about several pairs, the one that speaks most against it, and its name.
 
-    All have to hold, so the largest p counts (an intersection-union test, which needs no further correction; Berger,
-    1982). The pair that could reverse it was picked among several: its p is multiplied by their number.
+    All have to hold, so the largest p counts (an intersection-union test; Berger, 1982). The pair that could reverse it
+    was picked among several: its p is multiplied by their number.
     """
-    sign = -1 if says == "<=" else 1
-    name = min(tests, key=lambda one: sign * tests[one].estimate)
-    decisive = tests[name]
-    decisive.p = max(tested.p for tested in tests.values())
-    decisive.p_opposite = min(1.0, decisive.p_opposite * len(tests))
-    return decisive, name
-
-
-def verdict(tested: Finding, p_holm: float, p_opposite: float) -> str:
-    """The verdict on a claim that was tested, by the rules above."""
-    if p_opposite < ALPHA:
-        return OPPOSITE
-    if tested.amount is not None and tested.high < tested.amount:
-        return SMALLER
-    return HOLDS if p_holm < ALPHA else UNDECIDED
+    name = min(tests, key=lambda one: tests[one].estimate * (-1 if says == "<=" else 1))
+    p, p_opposite = max(one.p for one in tests.values()), min(1.0, tests[name].p_opposite * len(tests))
+    return tests[name]._replace(p=p, p_opposite=p_opposite), name
 
 
 def decide(tests: Mapping[str, Finding], family: Mapping[str, str]) -> pd.DataFrame:
-    """The verdicts on claims, corrected within each family: DECIDED, where ``p_opposite`` is corrected as well.
-
-    ``p_bh`` and ``p_opposite_bh`` are Benjamini & Hochberg's (1995), which control the share of false discoveries.
-    ``n_needed`` is NaN unless the verdict is *undecided*. Claims without a family are not corrected (NaN).
-    """
-    table = pd.DataFrame(list(map(vars, tests.values())), pd.Index(tests, name="claim"))
+    """The verdicts on claims, corrected within each family (NaN without one): DECIDED, where ``p_opposite`` is
+    corrected as well and ``…_bh`` are Benjamini & Hochberg's (1995); ``n_needed`` is NaN unless the verdict is
+    *undecided*."""
     from scipy.stats import false_discovery_control  # takes half a second
 
+    table = pd.DataFrame([*tests.values()], pd.Index(tests, name="claim")).astype({"amount": float})
     families = pd.Series(family, dtype=object).reindex(table.index)
     for name in ("p", "p_opposite"):
         grouped = table[name].groupby(families, sort=False)
         table[f"{name}_bh"] = grouped.transform(lambda part: false_discovery_control(part))
         table["p_holm" if name == "p" else name] = grouped.transform(lambda part: holm(part))
-    table["verdict"] = list(map(verdict, tests.values(), table["p_holm"], table["p_opposite"]))
+    applies = table["p_opposite"] < ALPHA, table["high"] < table["amount"], table["p_holm"] < ALPHA
+    table["verdict"] = np.select(applies, (OPPOSITE, SMALLER, HOLDS), UNDECIDED)
     needed = map(questions_needed, table["estimate"] - table["bound"], table["spread"])
     table["n_needed"] = np.where(table["verdict"] == UNDECIDED, list(needed), np.nan)
-    return table.astype({"amount": float})[DECIDED]
+    return table[DECIDED]

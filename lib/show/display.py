@@ -1,7 +1,4 @@
-"""Tables and figures as the book shows them: numbered, with caption, takeaway and their data as CSV.
-
-Both are displayed as MyST markdown, which jupyter-book numbers and indexes; notebooks end a cell with one of them.
-"""
+"""Tables and figures as the book shows them: MyST markdown, numbered, with caption, takeaway and their data as CSV."""
 
 import json
 import re
@@ -63,15 +60,11 @@ def ends_of(frame: pd.DataFrame, name: str) -> tuple[str, str] | None:
 
 
 def laid_out(frame: pd.DataFrame, show: Sequence[str] | Mapping[str, str] = ()) -> pd.DataFrame:
-    """A frame as a table prints it.
+    """A frame's columns (``show``: by headings or by their own names; by default all) as a table prints them.
 
     ``x``, ``x_low`` and ``x_high`` are one cell, with a sign where x is a difference or a gain; a difference of a frame
     with ``p_holm`` (or ``p``) gets the verdict of :func:`lib.stats.tier`, also where the p itself is not shown. ``p…``
     is a p-value and ``…_s`` seconds; names of methods, metrics and conditions are printed as their titles.
-
-    Args:
-        frame: the data; cells that are text already stay as they are.
-        show: the columns, by their headings or by their own names; by default all.
     """
     heading = lambda name: name if re.search("[A-Z ]", name) else name.replace("_", " ").capitalize()  # noqa: E731
     if not show:
@@ -114,9 +107,7 @@ def markdown_table(frame: pd.DataFrame, plain: bool = False) -> Markup:
 
 def escape_cell(cell: object) -> str:
     """A cell's text: missing values as a dash, code in backticks left alone."""
-    if not isinstance(cell, str) and pd.isna(cell):
-        return "–"
-    text = cell if isinstance(cell, str) else str(cell)
+    text = cell if isinstance(cell, str) else "–" if pd.isna(cell) else str(cell)
     return text if re.fullmatch(r"`[\w.#-]+`", text) else INTERVAL.sub(r"\1&nbsp;", escape(text))
 
 
@@ -138,8 +129,8 @@ class Shown(NamedTuple):
 note = Shown  # a paragraph whose numbers come from the data
 
 
-def only_with_filings(make: Callable[[], object]) -> object:
-    """What ``make`` shows, or one line that gives the reason where it needs the filings and they are not here."""
+def only_with_filings(make: Callable[[], Shown]) -> Shown:
+    """What ``make`` shows, or the reason where it needs the filings and they are not here."""
     try:
         return make()
     except NeedsFilings as reason:
@@ -152,8 +143,8 @@ def shown_if(condition: bool, make: Callable[[], Shown], reason: str) -> Shown:
 
 
 def glue(name: str, value: object, form: str = ".2f") -> None:
-    """Keep a value for the text of Markdown cells, which print it by ``{glue:text}`name```: a float formatted by
-    ``form``, such as ``.0%``, a whole number with thousands separators, text as it is."""
+    """Keep a value for ``{glue:text}`name``` in Markdown: a float formatted by ``form``, a whole number with thousands
+    separators, text as it is."""
     is_float, is_whole = (isinstance(value, kinds) for kinds in (float | np.floating, int | np.integer))
     text = format(value, form if is_float else "," if is_whole else "")
     shown = {f"{GLUED}text/plain": repr("–" if is_float and np.isnan(value) else text)}
@@ -172,11 +163,9 @@ def table(
 ) -> Shown:
     """A numbered table of what :func:`laid_out` shows, with the label ``tab-<name>``; of no rows, a row of dashes.
 
-    Args:
-        study, name: whose outputs get ``tables/<name>.csv`` with ``data``, by default ``frame``.
-        caption, takeaway: what is measured, on how many questions, under which setting; and one sentence in bold. Their
-            placeholders: ``{n}`` questions of ``{companies}`` companies, ``{dataset}``, ``{profile}``, ``{k}`` and the
-            chapter's other parameters, and the names of ``values``, which are escaped.
+    The study's outputs get ``tables/<name>.csv`` with ``data``, by default ``frame``. Placeholders of caption and
+    takeaway (a sentence in bold) are ``{n}`` questions of ``{companies}`` companies, ``{dataset}``, ``{profile}``, the
+    chapter's parameters, and ``values``, which are escaped.
     """
     study.write(f"tables/{name}.csv", as_csv(frame if data is None else data))
     shown = laid_out(frame, show)
@@ -199,11 +188,10 @@ def figure(
     takeaway: str = "",
     **values: object,
 ) -> Shown:
-    """A numbered figure, ``fig-<name>``; ``drawn`` is closed.
+    """A numbered figure, ``fig-<name>``, as :func:`table`; ``alt`` is the picture in words, and ``drawn`` is closed.
 
     The outputs get ``figures/<name>.svg``, transparent, and ``.csv`` with the numbers that are drawn (``data``). A page
-    of a filing is a ``.png``, as drawings are inverted in dark mode; it is not published unless it is OF_DEMO. ``alt``
-    is the picture in words; it has the placeholders of ``caption``. The rest is as for :func:`table`.
+    of a filing is a ``.png``, as drawings are inverted in dark mode; it is not published unless it is OF_DEMO.
     """
     pages = pages_in(drawn)
     svg, png = ((study.outputs / "figures" / f"{name}{suffix}") for suffix in (".svg", ".png"))

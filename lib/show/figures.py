@@ -1,7 +1,4 @@
-"""The parts that the study's figures share: style, colours, bars and dots in rows, labels that are apart.
-
-Colours are ones that colour-blind readers can distinguish (Okabe & Ito's, then Tol's).
-"""
+"""What figures share: style, colours that colour-blind readers can distinguish, bars and dots in rows, apart labels."""
 
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -17,7 +14,7 @@ import pandas as pd
 from lib.methods import METHODS
 
 OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-COLOURS = (*OKABE_ITO, "#882255", "#44AA99", "#999933", "#332288")
+COLOURS = (*OKABE_ITO, "#882255", "#44AA99", "#999933", "#332288")  # then Tol's
 #: Parts of :func:`lost_bars`: name, colour, and colour of the number; ordered by lightness, to be read without colour.
 LOST = {
     "found": ("found", "#08519C", "white"),
@@ -37,13 +34,8 @@ plt.rcParams.update(STYLE)
 def bars(
     axes: plt.Axes, parts: Mapping[str, pd.DataFrame], labels: Sequence[str], colours: Sequence, size: float = 0.8
 ) -> None:
-    """Horizontal bars of means, one group per label from top to bottom, with intervals or else with their numbers.
-
-    Args:
-        axes, labels, size: where to draw; the names of the groups, which are 1 apart, and the height of each.
-        parts: name in the legend to mean, low and high (or mean alone), a row per label.
-        colours: of the parts.
-    """
+    """Horizontal bars of ``parts`` (name in the legend to mean, low and high, or mean alone, a row per label), one
+    group per label from top to bottom, ``size`` high and 1 apart, with intervals or else with their numbers."""
     step = size / len(parts)
     for number, ((name, part), colour) in enumerate(zip(parts.items(), cycle(colours), strict=False)):
         where = np.arange(len(labels)) + (number - (len(parts) - 1) / 2) * step
@@ -63,12 +55,9 @@ def label_rows(axes: plt.Axes, labels: Sequence[str]) -> None:
 
 
 def lost_bars(lost: pd.DataFrame) -> plt.Figure:
-    """Where each row's gold pages are lost: a bar per row, in the order given, the first with the names of the parts.
-
-    Args:
-        lost: ``method`` (a name of the method table, or any other text) and the shares ``found``, ``page`` (right
-            filing, wrong page) and ``document`` (wrong filing), which add to 1.
-    """
+    """Where each ``method``'s (a name of the method table, or any other text) gold pages are lost: a bar per row, the
+    first with the names of the parts; the shares ``found``, ``page`` (right filing, wrong page) and ``document`` add to
+    1."""
     drawn, axes = plt.subplots(figsize=(5.2, 0.55 * len(lost) + 0.4))
     rows, left = np.arange(len(lost)), np.zeros(len(lost))
     for part, (head, colour, ink) in LOST.items():

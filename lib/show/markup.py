@@ -22,19 +22,15 @@ class Markup(str):
 
 
 def escape(text: object) -> Markup:
-    """Text that MyST shows as it is: no markup, no math, no role, one line.
-
-    What a dataset contains reaches the book through this function alone: cells and heads of tables, the values in
-    captions and takeaways, and those in the templates of pages.
-    """
+    """Text that MyST shows as it is: no markup, no math, no role, one line. What a dataset contains reaches the book's
+    tables, captions and pages through this function alone."""
     if isinstance(text, Markup):
         return text
     return Markup(FIRST.sub(r"\1\\", MARKUP.sub(r"\\\1", CONTROL.sub(" ", str(text)).strip())))
 
 
 def explorer_link(text: str, **filters: str) -> Markup:
-    """A link to the question explorer with these filters, for a cell or a page in a folder of the book; a dash without
-    filters."""
+    """A link to the question explorer with these filters, for a page in a folder of the book; a dash without any."""
     address = f"../book/explorer.html#{urlencode(filters, quote_via=quote)}"
     return Markup(f'<a href="{html.escape(address)}">{html.escape(text)}</a>' if filters else "–")
 

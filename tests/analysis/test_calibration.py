@@ -52,7 +52,7 @@ def without_models(monkeypatch):
     monkeypatch.setattr(calibration, "_bert_scores", lambda study, table: np.zeros(len(table)))
 
 
-def test_labelled_answers_are_those_of_the_dataset_s_questions(study):
+def test_labelled_answers_are_those_of_the_dataset_s_questions_and_every_line_that_is_none_is_named(study):
     table = labelled_answers(study.dataset)
     assert table["question_id"].tolist() == ["q1", "q2", "q3", "q1", "q2", "q3", "q1", "q2"]
     assert table.iloc[7].tolist() == ["third", "q2", "", REFUSED]
@@ -60,21 +60,17 @@ def test_labelled_answers_are_those_of_the_dataset_s_questions(study):
     (study.dataset.root / "results" / "third.jsonl").unlink()
     assert labels_digest(study.dataset) not in (before, "")
     assert labels_digest(SimpleNamespace(root=study.dataset.root / "data", has_text=True)) == ""
-
-
-def test_every_line_that_is_no_labelled_answer_is_named(study):
     broken = [{"financebench_id": "q1", "model_answer": "1", "label": "Good"}, {"label": RIGHT}]
     (study.dataset.root / "results" / "third.jsonl").write_text("\n".join(map(json.dumps, broken)))
     with pytest.raises(DatasetError, match=r"(?s)third.jsonl line 1: .*third.jsonl line 2: "):
         labelled_answers(study.dataset)
 
 
-@pytest.mark.parametrize(
-    ("answer", "kind"),
-    [("$1577.00", NUMBER), ("2.5%", NUMBER), ("Yes", YES_NO), ("No, it fell.", YES_NO), ("Northern sales", TEXT)],
-)
-def test_kinds_of_gold_answers(answer, kind):
-    assert calibration.kind_of(answer, MILLIONS) == kind
+def test_kinds_of_gold_answers():
+    kinds = [
+        calibration.kind_of(one, MILLIONS) for one in ("$1577.00", "2.5%", "Yes", "No, it fell.", "Northern sales")
+    ]
+    assert kinds == [NUMBER, NUMBER, YES_NO, YES_NO, TEXT]
 
 
 def test_kappas_by_hand_and_a_choice_is_made_without_the_fold_that_it_is_judged_on():
@@ -98,17 +94,13 @@ def test_metrics_agree_with_people_as_far_as_counted(study):
     assert ("yes_or_no", YES_NO) not in agreed.index  # of one company, so nothing could be held out
 
 
-@pytest.mark.parametrize(
-    ("label", "measure", "said"), [(WRONG, True, "as far off as is allowed"), (RIGHT, False, "not in the sentence")]
-)
-def test_where_the_measure_and_people_differ_is_sorted_and_has_a_reason(study, label, measure, said):
+def test_where_the_measure_and_people_differ_is_sorted_and_has_a_reason_and_systems_are_by_both(study):
     found = [[label, calibration.BOTH_WAYS, 1] for label in (RIGHT, WRONG)]
     assert calibration.apart(study).to_numpy().tolist() == found
-    edge = SimpleNamespace(is_disputed=False, label=label, prediction="It is 7.", measure=measure)
-    assert said in calibration.reason(edge)
-
-
-def test_systems_by_people_and_by_the_measure(study):
+    edge = SimpleNamespace(is_disputed=False, label=WRONG, prediction="It is 7.", measure=True)
+    assert calibration.reason(edge) == "as far off as is allowed"
+    edge.measure = False
+    assert calibration.reason(edge) == "the figure is not in the sentence that counts"
     found = calibration.systems(study).set_index(["system", "kind"])
     assert found.loc[("third", NUMBER)].tolist() == [1, 1, 0, 0]  # the measure takes it for a refusal
     assert found.loc[("third", ALL), ["n", "people", "declined"]].tolist() == [2, 0.5, 0.5]

@@ -7,19 +7,17 @@ import pandas as pd
 import pytest
 
 from lib.analysis.climb import climb
-from lib.profile import load_profile
 from tests.made import make_study, values
+
+IDS = [f"q{number}" for number in range(40)]
 
 
 def test_each_step_stands_beside_the_one_above_it():
-    ids = [f"q{number}" for number in range(40)]
-    company = [f"company {number % 20}" for number in range(40)]
-    questions = pd.DataFrame({"question_id": ids, "company": company})
-    profile = load_profile("default").replaced({"significance.n_draws": 200})
-    study = make_study(home=Path("none"), published=None, questions=questions, profile=profile)
+    questions = pd.DataFrame({"question_id": IDS, "company": [f"company {number % 20}" for number in range(40)]})
+    study = make_study(200, home=Path("none"), published=None, questions=questions)
     found = [("dense", 0.2, 5), ("dense_records", 0.8, 5), ("ahead", 0.9, 5), ("ahead", 1.0, 20)]
     parts = [
-        values(ids, np.arange(40) < share * 40, metric, k, name)
+        values(IDS, np.arange(40) < share * 40, metric, k, name)
         for name, share, k in found
         for metric in ("page_recall", "doc_recall")
     ]

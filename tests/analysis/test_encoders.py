@@ -38,23 +38,21 @@ def test_what_changes_are_worth_is_what_all_of_them_add(studies, found):
     assert table["value"].sum() == pytest.approx(whole - nothing)
     assert (table["low"] <= table["value"] + 1e-9).all()
     assert (table["value"] <= table["high"] + 1e-9).all()
+    assert encoders.pairs(studies[0]) == {}  # of which nothing is published
 
 
 def test_a_change_that_does_the_same_beside_any_others_is_worth_that(studies):
-    ids = studies[0].questions["question_id"]
-    cells = {
-        encoders.named(dict(zip(encoders.FACTORS[1:], one, strict=True))): 0.1 * one[0]
-        for one in product((0, 1), repeat=3)
-    }
-    first = pd.DataFrame({"question_id": ids, **cells})
+    made = [dict(zip(encoders.FACTORS[1:], one, strict=True)) for one in product((0, 1), repeat=3)]
+    cells = {encoders.named(one): 0.1 * one["match"] for one in made}
+    first = pd.DataFrame({"question_id": studies[0].questions["question_id"], **cells})
     second = first.assign(**(first.drop(columns="question_id") + 0.25))
     table = encoders.shapley(studies[0], first, second).set_index("factor")
     np.testing.assert_allclose(table["value"], [0.25, 0.1, 0.0, 0.0], atol=1e-12)
     np.testing.assert_allclose(table["alone"], table["last"], atol=1e-12)
 
 
-def test_losses_and_what_is_found_are_all_there_is(make_study, monkeypatch):
-    first, second = make_study(), make_study()
+def test_losses_and_what_is_found_are_all_there_is(studies, make_study, monkeypatch):
+    first, second = studies[0], make_study()
     second.profile.embedder["window"] = 8  # reads less of a chunk
     runs = [(name, one) for name in ("bm25", "dense", "dense_records") for one in METHODS[name].conditions]
     monkeypatch.setattr(encoders, "measured", lambda profile: runs)
@@ -65,7 +63,3 @@ def test_losses_and_what_is_found_are_all_there_is(make_study, monkeypatch):
     assert (table.loc[table["searched"] == encoders.GIVEN, ["lost_first", "lost_second"]] == 0).all(axis=None)
     differences = table[[f"{what}_difference" for what in encoders.LOSSES]].sum(axis=1)
     assert differences.to_numpy() == pytest.approx(0.0)
-
-
-def test_without_a_publication_of_both_there_is_no_pair(studies):
-    assert encoders.pairs(studies[0]) == {}

@@ -50,7 +50,7 @@ def test_what_is_chosen_here_is_not_stated_there(source):
         assert value is None, place
 
 
-def test_tables_are_read_by_the_paper_s_rows_or_by_our_methods():
+def test_tables_are_read_by_the_paper_s_rows_or_by_our_methods_and_versions_and_shares_agree():
     known = facts()
     assert known.table("Table 3")["page_scorer"]["page_recall"] == 0.55
     assert known.by_method("Table 3")["page_scorer_filing"] is known.table("Table 3")["page_scorer"]
@@ -58,9 +58,6 @@ def test_tables_are_read_by_the_paper_s_rows_or_by_our_methods():
     assert facts("kim2025").by_method("Table 4")["lm_expansion_dense"] == {"ndcg10": 0.48601}
     with pytest.raises(KeyError):
         known.table("Table 99")
-
-
-def test_both_versions_of_the_main_study_have_the_same_retrieval_and_other_answers():
     english, french = facts("kobeissi2026_en"), facts("kobeissi2026_fr")
     retrieval = french.table("Table 4")
     assert {row: retrieval[row] for row in english.table("Table 3")} == english.table("Table 3")
@@ -68,9 +65,6 @@ def test_both_versions_of_the_main_study_have_the_same_retrieval_and_other_answe
     assert english.table("Table 4") == french.table("Table 5")
     assert english.table("Table 5").keys() == french.table("Table 6").keys()
     assert english.table("Table 5") != french.table("Table 6")
-
-
-def test_shares_of_yepes_are_whole_questions():
     n = facts("yepes2024").data["n_questions"]
     cells = [row[name] for row in facts("yepes2024").table("Table 5").values() for name in row]
     cells += [row["page_accuracy"] for row in facts("yepes2024").table("Table 4").values()]
@@ -90,8 +84,9 @@ def test_no_reported_number_is_typed_in_a_chapter():
 
 @in_every_source
 def test_every_row_that_departs_from_its_paper_is_one_of_ours(source):
+    profile = load_profile("default")
     for row in facts(source).differs or []:
         assert row["paper"]
-        assert row["here"].format(**load_profile("default"))
+        assert row["here"].format(**profile)
         for pattern in re.findall("`(.+?)`", row["rows"]):
             assert [name for name in METHODS if fnmatch(name, pattern)], pattern

@@ -13,42 +13,27 @@ from tests.made import make_study
 QUESTIONS = pd.DataFrame(
     {"question_id": ["q0", "q1"], "doc_name": ["A", "B"], "gold_pages": [[0, 1], [2]], "company": ["a", "b"]}
 )
+#: Ten pages of two filings for either question: three pairs are on a gold page.
+PAIRS = [(q, doc, page, f"{doc}#p{page:04d}#c00") for q in ("q0", "q1") for doc in "AB" for page in range(5)]
+PAIRS = pd.DataFrame(PAIRS, columns=["question_id", "doc_name", "page", "chunk_id"])
 
 
-def pairs() -> pd.DataFrame:
-    """Ten pages of two filings for either question: three pairs are on a gold page."""
-    rows = [(q, doc, page) for q in ("q0", "q1") for doc in "AB" for page in range(5)]
-    table = pd.DataFrame(rows, columns=["question_id", "doc_name", "page"])
-    return table.assign(chunk_id=[f"{row.doc_name}#p{row.page:04d}#c00" for row in table.itertuples()])
-
-
-def test_kappa_by_hand():
+def test_kappa_by_hand_and_its_interval_of_whole_companies():
     # 20 both yes, 15 both no, 5 and 10 apart: agreed 0.7; chance 25/50 * 30/50 + 25/50 * 20/50 = 0.5
     assert judged.kappa_of(np.array([[15.0, 10], [5, 20]])) == pytest.approx((0.7 - 0.5) / (1 - 0.5))
     assert judged.kappa_of(np.array([[0.0, 0], [0, 9]])) == 0
-
-
-def test_agreement_has_the_interval_of_whole_companies():
     ids = [f"q{i}" for i in range(40)]
-    a = pd.Series([True, True, False, False] * 10, ids)
-    b = pd.Series([True, False, False, False] * 10, ids)
+    a, b = (pd.Series([*one] * 10, ids) for one in ((True, True, False, False), (True, False, False, False)))
     found = judged.agreement_of(Resampling(pd.Series(np.arange(40) // 4, ids), 500, 0), a, b)
     assert (found["n"], found["accuracy"], found["kappa"]) == (40, 0.75, 0.5)  # chance 0.5
     assert found["kappa_low"] == found["kappa_high"] == pytest.approx(0.5)  # companies are all alike
 
 
-def test_agreement_compares_judge_and_gold_pages_with_the_hand(monkeypatch):
-    labelled = pairs().iloc[[0, 1, 2, 17]].assign(label=["RELEVANT", "IRRELEVANT", "RELEVANT", "AMBIGUOUS"])
-    labels = labelled[["question_id", "chunk_id"]].assign(label=["useful", "partly", "useless", "useful"])
-    monkeypatch.setattr(judged, "hand_labels", lambda: labels)
-    table = judged.agreement(make_study(questions=QUESTIONS), labelled)
-    accuracy = table.set_index(["labelling", "hand"])["accuracy"].to_dict()
-    assert accuracy == {
-        ("judge", "useful"): 2 / 4,
-        ("judge", "useful or partly"): 1 / 4,
-        ("gold page", "useful"): 3 / 4,
-        ("gold page", "useful or partly"): 4 / 4,
-    }
+def test_labels_agree_with_gold_pages_as_by_hand():
+    labelled = PAIRS.assign(label=["RELEVANT"] * 4 + ["IRRELEVANT"] * 16)
+    # 2 yes of both, 2 and 1 apart, 15 no of both: agreed 17/20, by chance 4/20 * 3/20 + 16/20 * 17/20
+    found = judged.with_gold_pages(make_study(questions=QUESTIONS), labelled)
+    assert found["kappa"] == pytest.approx((17 / 20 - 284 / 400) / (1 - 284 / 400))
 
 
 def test_the_file_holds_fifty_labelled_pairs_and_no_text():
@@ -59,31 +44,16 @@ def test_the_file_holds_fifty_labelled_pairs_and_no_text():
     assert labels["chunk_id"].str.fullmatch(r"\S+#p\d{4}#c\d\d").all()
 
 
-@pytest.fixture
-def stored():
-    """Stored frames are made at once; hybrid retrieval found four pages for each question."""
+def test_what_the_selection_agent_lists_is_useful_and_corrections_hold_no_text(monkeypatch):
+    run = PAIRS.groupby("question_id").head(4).assign(rank=[1, 2, 3, 4] * 2)
     profile = Settings({"sibling_texts": Settings({"selection": Settings(top=3)})})
-    run = pairs().groupby("question_id").head(4).assign(rank=[1, 2, 3, 4] * 2)
-    return make_study(profile=profile, questions=QUESTIONS, run=lambda name: run)
-
-
-def test_what_the_selection_agent_lists_is_useful_and_the_rest_of_what_it_reads_is_not(stored, monkeypatch):
+    study = make_study(profile=profile, questions=QUESTIONS, run=lambda name: run)
     monkeypatch.setattr(judged, "chosen", lambda study: {"q0": [1, 3], "q1": [2]})
-    labels = judged.labels_of_selection(stored)
+    labels = judged.labels_of_selection(study)
     useful = labels[labels["label"] == judged.USEFUL][["question_id", "rank"]].to_numpy().tolist()
     assert useful == [["q0", 1], ["q0", 3], ["q1", 2]]
-    assert labels.groupby("question_id").size().tolist() == [3, 3]
-
-
-def test_corrections_hold_no_text(stored, monkeypatch):
+    assert labels.groupby("question_id").size().tolist() == [3, 3]  # the rest of what it reads is not
     found = pd.DataFrame({"question_id": ["q0", "q1"], "query": ["profit", ""], "is_second": [True, False]})
     monkeypatch.setattr(judged, "verdicts", lambda study: found)
     wanted = found.drop(columns="query").assign(is_rewritten=[True, False])
-    assert judged.corrections(stored).to_dict("list") == wanted.to_dict("list")
-
-
-def test_labels_agree_with_gold_pages_as_by_hand():
-    labelled = pairs().assign(label=["RELEVANT"] * 4 + ["IRRELEVANT"] * 16)
-    # 2 yes of both, 2 and 1 apart, 15 no of both: agreed 17/20, by chance 4/20 * 3/20 + 16/20 * 17/20
-    found = judged.with_gold_pages(make_study(questions=QUESTIONS), labelled)
-    assert found["kappa"] == pytest.approx((17 / 20 - 284 / 400) / (1 - 284 / 400))
+    pd.testing.assert_frame_equal(judged.corrections(study), wanted)

@@ -18,7 +18,7 @@ def measured(make_study):
     return study, measurements(study, k=3)
 
 
-def test_every_scorer_is_measured_at_every_number_of_pages(measured):
+def test_every_scorer_is_measured_at_every_number_of_pages_every_fold_and_mistake_and_more_tokens_on_one(measured):
     _, frame = measured
     both = frame[frame["part"].isin(["pages", "ablation"]) & (frame["metric"] == "page_recall")]
     assert (both.groupby(["part", "scorer", "by", "k"]).size() == 12).all()
@@ -27,10 +27,6 @@ def test_every_scorer_is_measured_at_every_number_of_pages(measured):
     wide = own.pivot(index=["scorer", "by", "item"], columns="k", values="value")[list(PAGES)]
     assert (wide[max(PAGES)] == 1).all()  # there are 48 pages
     assert (np.diff(wide.to_numpy(), axis=1) >= 0).all()  # more pages never hide a gold page
-
-
-def test_every_fold_is_trained_and_more_tokens_are_read_on_the_first(measured):
-    _, frame = measured
     training = frame[frame["part"] == "training"].pivot(index=["by", "item"], columns="metric", values="value")
     assert training["n_questions"].to_list() == [4] * 6
     assert (training["n_shared_filings"] == 0).all()
@@ -40,10 +36,6 @@ def test_every_fold_is_trained_and_more_tokens_are_read_on_the_first(measured):
     counted = tokens.groupby(["k", "scorer"]).size().to_dict()
     trained = {(n, scorer): 4 for n in (16, 32) for scorer in ("full", "untrained")}
     assert counted == trained | {(256, "untrained"): 4}
-
-
-def test_mistakes_are_measured_on_the_light_scorer_and_not_trained_for_the_other(measured):
-    _, frame = measured
     slips = frame[frame["part"].str.startswith(MISTAKE) & (frame["metric"] == "page_recall")]
     assert set(slips["scorer"]) == {"light"}
     assert slips.groupby("part", sort=False).size().to_list() == [12, 6, 12, 12, 12]
@@ -60,14 +52,8 @@ def test_measurements_are_stored_and_mistakes_not_measured_again_for_another_num
     assert (other.loc[other["part"] == "page order", "k"] == 2).all()
 
 
-@pytest.fixture(scope="module")
-def every_setup(measured):
-    study, _ = measured
-    return study, setups(study, k=3)
-
-
-def test_a_set_up_of_the_method_table_has_the_recall_of_its_run(every_setup):
-    study, frame = every_setup
+def test_a_set_up_of_the_method_table_has_the_recall_of_its_run(measured):
+    frame = setups(study := measured[0], k=3)
     assert len(frame.columns) == 2 + len(ALL) * len(ORDERS) * len(IDENTITIES)
     for method, parts in {
         "page_scorer": ("full", "company", "base", "none"),

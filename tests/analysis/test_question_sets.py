@@ -6,17 +6,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lib import stats
 from lib.analysis import question_sets as sets
 from lib.analysis.claims import claims
 from lib.method_sets import measured
-from lib.profile import load_profile
 from lib.published import METRICS_FILE
 from lib.retrievers.bm25 import BM25
-from lib.stats import Resampling, resampled_sums
 from lib.store import FRAME
 from lib.typed import table_bytes, write_frame
 from lib.words import StudyError
+from tests.made import values
 from tests.small import QUESTIONS, open_small, small_folder
 
 __all__ = ["open_small", "small_folder"]  # fixtures
@@ -25,6 +23,10 @@ __all__ = ["open_small", "small_folder"]  # fixtures
 @pytest.fixture
 def study(open_small, tmp_path):
     return open_small(tmp_path)
+
+
+def fit(parts, outcome: str = sets.GAIN, names=sets.WITH_GOLD) -> sets.Fit:
+    return sets.fit(parts, outcome, names, 500)
 
 
 def known(n: int, mean_overlap: float, seed: int = 0, slope: float = 0.5) -> pd.DataFrame:
@@ -38,19 +40,12 @@ def known(n: int, mean_overlap: float, seed: int = 0, slope: float = 0.5) -> pd.
     return table.assign(overlap=overlap, best_overlap=overlap, company=company, **rows)
 
 
-@pytest.mark.parametrize(
-    ("question", "is_asked"),
-    [
-        ("How much did Bolt spend on equipment?", True),
-        ("What is the FY2018 capital expenditure amount?", True),
-        ("What is Amcor's year end FY2020 net cost, in USD millions?", True),
-        ("Is 3M a capital-intensive business, by its ratio of assets?", False),
-        ("Who signed the report?", False),
-        ("What does the acronym NFA stand for?", False),
-    ],
-)
-def test_a_question_asks_for_a_figure_or_not(question, is_asked):
-    assert sets.asks_figure(question) is is_asked
+def test_a_question_asks_for_a_figure_or_not():
+    asked = ["How much did Bolt spend on equipment?", "What is the FY2018 capital expenditure amount?"]
+    asked += ["What is Amcor's year end FY2020 net cost, in USD millions?"]
+    others = ["Is 3M a capital-intensive business, by its ratio of assets?", "Who signed the report?"]
+    others += ["What does the acronym NFA stand for?"]
+    assert [*map(sets.asks_figure, asked + others)] == [True] * 3 + [False] * 3
 
 
 def test_word_share_weighs_rare_words_more():
@@ -66,7 +61,7 @@ def test_word_share_weighs_rare_words_more():
         assert sets.word_share(model, question, texts) == pytest.approx(share)
 
 
-def test_features_of_questions_with_gold_pages(study):
+def test_features_of_questions_are_of_their_gold_pages_or_without_them_of_the_first_page(study):
     found = sets.features(study).set_index("question_id")
     named = found[["names_company", "names_year", "asks_figure", "gold_is_statement"]]
     assert named.to_numpy().tolist() == [[1, 1, 1, 0], [1, 1, 1, 0], [1, 0, 0, 0]]
@@ -74,9 +69,6 @@ def test_features_of_questions_with_gold_pages(study):
     assert found["length"].tolist() == [np.log2(len(text.split())) for text in QUESTIONS.values()]
     assert found["overlap"].between(0.1, 0.9).all()
     assert (found["overlap"] <= found["best_overlap"] + 1e-9).all(), "BM25 ranks a gold page first, or a better one"
-
-
-def test_features_without_gold_pages_are_those_of_the_first_page(study):
     texts = pd.DataFrame({"question": ["What were the net sales?", "Whose flow of cash fell, Bolt's?"]})
     found = sets.described(study, texts)
     assert found[["overlap", "gold_is_statement"]].isna().all(axis=None)
@@ -102,7 +94,7 @@ def test_other_sets_are_those_over_the_same_filings(tmp_path):
 
 def test_another_sets_runs_are_those_that_its_results_have(study):
     study.home.mkdir(parents=True, exist_ok=True)
-    known = pd.DataFrame({"method": ["splade", "splade", "gone"], "condition": ["standard"] * 3, "value": 1.0})
+    known = pd.concat(values(["q1"], [1.0], "page_recall", 5, name) for name in ("splade", "splade", "gone"))
     (study.home / METRICS_FILE).write_bytes(table_bytes(known))
     of_rows = [(name, "standard") for name in sets.ROWS]
     assert sorted(sets.runs_of(study, is_own=False)) == sorted([*of_rows, ("splade", "standard")])
@@ -112,19 +104,14 @@ def test_another_sets_runs_are_those_that_its_results_have(study):
 def test_published_features_are_read_without_a_study(study, monkeypatch, tmp_path):
     features = sets.features(study).set_index("question_id")
     write_frame(features.reset_index(), tmp_path / "features.csv")
-    rows = [
-        (name, "standard", question, "page_recall", 5, hit)
-        for name, hit in (("bm25", 1.0), ("dense", 0.5))
-        for question in features.index
-    ]
-    metrics = pd.DataFrame(rows, columns=["method", "condition", "question_id", "metric", "k", "value"])
+    hits = {"bm25": 1.0, "dense": 0.5}
+    metrics = pd.concat(values(features.index, hit, "page_recall", 5, name) for name, hit in hits.items())
     stages = {(sets.STAGE, "key"): {"files": {FRAME: {"path": "features.csv"}}}}
     layer = SimpleNamespace(root=tmp_path, stages=stages, metrics=metrics, dataset=lambda: study.dataset)
     of = {"financebench": layer, "page-questions": None}
     monkeypatch.setattr(sets.Published, "of", lambda name, profile: of[name])
-    found = sets.published_sets()
-    assert list(found) == ["financebench"]
-    table = found["financebench"]
+    ((name, table),) = sets.published_sets().items()
+    assert name == "financebench"
     assert table[sets.GAIN].tolist() == [0.5] * 3
     assert table["company"].tolist() == ["Acme", "Bolt", "Acme"]
     pd.testing.assert_frame_equal(table[features.columns], features)
@@ -132,7 +119,7 @@ def test_published_features_are_read_without_a_study(study, monkeypatch, tmp_pat
 
 def test_a_planted_effect_is_found_on_the_other_set_and_no_other():
     first, second = known(300, 0.25), known(400, 0.75, seed=1)
-    found = sets.transfer(first, second, sets.GAIN)
+    found = sets.transfer(first, second, sets.GAIN, sets.WITH_GOLD, 500)
     assert found["observed"] == pytest.approx(0.5 * second["overlap"].mean() - 0.3)
     assert found["without"] == pytest.approx(0.5 * first["overlap"].mean() - 0.3)
     # ridge draws the slope of 0.5 towards 0, by var / (var + RIDGE) with var = 0.4² / 12
@@ -142,61 +129,20 @@ def test_a_planted_effect_is_found_on_the_other_set_and_no_other():
     assert found["predicted_low"] <= found["predicted"] <= found["predicted_high"]
     assert found["correlation"] > 0.95
     assert found["n"] == 400
-    fitted = sets.fit([first], sets.GAIN)
+    fitted = fit([first])
     assert np.quantile(fitted.draws[:, 1 + fitted.names.index("overlap")], 0.025) > 0.2
     assert np.abs(np.delete(fitted.values[1:], fitted.names.index("overlap"))).max() < 0.02
 
 
-def test_every_set_counts_alike():
+def test_every_set_counts_alike_and_a_feature_that_hardly_varies_is_left_out():
     small, large = (pd.DataFrame({"x": 0.0, "y": y, "company": list("ab") * n}) for y, n in ((0.0, 5), (1.0, 500)))
-    found = sets.fit([small, large], "y", ("x",))
+    found = fit([small, large], "y", ("x",))
     assert found.values == pytest.approx([0.5])
     assert found.mean(small) == pytest.approx((0.5, 0.5, 0.5))
-
-
-def test_a_feature_that_hardly_varies_is_left_out():
     table = known(300, 0.25).assign(names_company=[0.0] * 9 + [1.0] * 291, names_year=[0.0] * 10 + [1.0] * 290)
-    alone, both = (sets.fit(tables, sets.GAIN).names for tables in ([table], [table, known(300, 0.75)]))
+    alone, both = (fit(tables).names for tables in ([table], [table, known(300, 0.75)]))
     assert ("names_company" in alone, "names_year" in alone, "names_company" in both) == (False, True, True)
-    assert sets.fit([known(3, 0.5)], sets.GAIN).names == (), "too few questions"
-
-
-def test_the_number_of_draws_is_the_profile_s(study, both, monkeypatch):
-    asked = set()
-
-    def noted(*given) -> np.ndarray:
-        asked.add(given[2])
-        return resampled_sums(*given)
-
-    for module in (sets, stats):
-        monkeypatch.setattr(module, "resampled_sums", noted)
-    few = study.with_changes({"significance.n_draws": 50})
-    sets.question_kind(few, ["Did margins improve lately?"], both)
-    assert asked == {50}
-    assert load_profile("default").significance.n_draws == Resampling.n_draws
-
-
-FOR, AGAINST, NEITHER, UNKNOWN = (0.1, 0.2), (-0.2, -0.1), (-0.1, 0.1), (np.nan, np.nan)
-
-
-@pytest.mark.parametrize(
-    ("analysts", "pages", "are_contrary", "expected"),
-    [
-        ((NEITHER, FOR), (FOR, NEITHER), False, (2, 1, "by the questions")),
-        ((AGAINST, NEITHER), (FOR, NEITHER), True, (2, 1, "by the questions")),
-        ((AGAINST, NEITHER), (FOR, NEITHER), False, (0, 1, "open")),  # both may be wrong
-        ((FOR, NEITHER), (FOR, AGAINST), True, (1, 1, "for all")),
-        ((FOR, FOR), (FOR, NEITHER), True, (0, 1, "open")),
-        ((UNKNOWN, UNKNOWN), (NEITHER, NEITHER), True, (0, 0, "open")),
-    ],
-)
-def test_a_contradiction_is_resolved_where_sets_support_different_claims(analysts, pages, are_contrary, expected):
-    boards = {  # intervals of two claims; the bound is 0
-        name: pd.DataFrame(intervals, ["a", "b"], ["low", "high"]).assign(bound=0.0)
-        for name, intervals in (("analysts", analysts), ("pages", pages))
-    }
-    (row,) = sets.resolutions(boards, [("words", "a", "b", are_contrary)]).to_dict("records")
-    assert (row["analysts"], row["pages"], row["resolved"]) == expected
+    assert fit([known(3, 0.5)]).names == (), "too few questions"
 
 
 def test_contradictions_are_between_known_claims_of_different_papers():
@@ -206,23 +152,18 @@ def test_contradictions_are_between_known_claims_of_different_papers():
     assert {claim.says for pair in pairs for claim in pair} == {">"}, "so that a set supports what lies above the bound"
 
 
-@pytest.fixture(scope="module")
-def both() -> dict[str, pd.DataFrame]:
-    return {"analysts": known(300, 0.1), "pages": known(300, 0.8, seed=1)}
-
-
-def test_what_to_expect_of_ones_own_questions(study, both):
+def test_what_to_expect_of_ones_own_questions(study):
+    both = {"analysts": known(300, 0.1), "pages": known(300, 0.8, seed=1)}
+    study = study.with_changes({"significance.n_draws": 200})
     quoted = sets.question_kind(study, ["What were the net sales?", "Whose flow of cash?"], both)
     other = sets.question_kind(study, ["Did margins improve lately?", "Why did it expand abroad?"], both)
     gains = [rows.set_index("method")["gain"]["bm25"] for rows in (quoted, other)]
     assert gains[0] > 0.05 > -0.15 > gains[1], "0.5 times the overlap, minus 0.3"
     assert quoted["method"].tolist() == ["bm25", "dense"], "the highest gain first"
     assert other["method"].tolist() == ["dense", "bm25"]
-
-
-def test_the_kind_uses_gold_pages_where_they_are_known_and_needs_two_sets(study, both):
+    # gold pages are used where they are known
     found = sets.question_kind(study, study.questions, both)
-    by_hand = sets.fit([part.assign(gain=part["bm25"] - part["dense"]) for part in both.values()], "gain")
+    by_hand = fit([part.assign(gain=part["bm25"] - part["dense"]) for part in both.values()], "gain")
     gain = found.set_index("method")["gain"]["bm25"]
     assert gain == pytest.approx(by_hand.mean(sets.features(study))[0])
     with pytest.raises(StudyError, match="two question sets"):

@@ -16,18 +16,14 @@ from tests.made import make_study, values
 
 N = 60
 IDS = pd.Index([f"q{i:02}" for i in range(N)], name="question_id")
-QUESTIONS = pd.DataFrame(
-    {
-        "question_id": IDS,
-        "company": [f"c{i % 20}" for i in range(N)],
-        "question_type": ["metrics-generated"] * 30 + ["novel-generated"] * 30,
-        "doc_type": ["10-K"] * 50 + ["8-K"] * 10,
-    }
-)
+KINDS = ["metrics-generated"] * 30 + ["novel-generated"] * 30
+QUESTIONS = pd.DataFrame({"question_id": IDS, "company": [f"c{i % 20}" for i in range(N)], "question_type": KINDS})
+QUESTIONS["doc_type"] = ["10-K"] * 50 + ["8-K"] * 10
 GOOD, BAD, HALF = np.ones(N), np.zeros(N), np.arange(N) % 2.0
 MANY = [("doc_recall", 5), ("page_recall", 5), ("ndcg", 10), ("page_hit", 10), ("ctx_rouge_l", 5)]
-#: Values of which 40 of 60 questions are 1, in every company two of three; and those of a row that gains nothing.
+#: 40 of 60 questions are 1, in every company two of three.
 TWO_THIRDS = (np.arange(N) // 20 != 2).astype(float)
+BM25_OVER_DENSE, BELOW_HYBRID = "akarsu2026/bm25-over-dense", "akarsu2026/crag-below-hybrid"
 
 
 def run_of(first: np.ndarray) -> pd.DataFrame:
@@ -35,14 +31,10 @@ def run_of(first: np.ndarray) -> pd.DataFrame:
     return pd.DataFrame({"question_id": IDS, "rank": 1, "chunk_id": np.where(first, "a", "b")})
 
 
-def study_of(runs: dict[str, pd.DataFrame] | None = None, **given) -> SimpleNamespace:
+def study_of(runs: dict[str, pd.DataFrame], **given) -> SimpleNamespace:
     """A study whose rows have different first chunks, unless their runs are given."""
-
-    def run(name: str, condition: str) -> pd.DataFrame:
-        return (runs or {}).get(name, run_of(GOOD).assign(chunk_id=name))
-
-    plain, about = SimpleNamespace(chunking=""), {"questions": QUESTIONS, "run": run}
-    study = make_study(500, 1, **about | {"method": lambda name: plain} | given)
+    given |= {"questions": QUESTIONS, "method": lambda name: SimpleNamespace(chunking="")}
+    study = make_study(200, 1, run=lambda name, _: runs.get(name, run_of(GOOD).assign(chunk_id=name)), **given)
     study.profile.page_scorer = SimpleNamespace(max_tokens=128)
     return study
 
@@ -56,20 +48,22 @@ def metrics_of(**rows: np.ndarray) -> Metrics:
     return Metrics(pd.concat(parts, ignore_index=True))
 
 
+def of_frames(*frames: pd.DataFrame) -> pd.DataFrame:
+    return Scoreboard(study_of({}), Metrics(pd.concat(frames)), {}).scores()
+
+
 def scores(sweeps=None, judge_low=None, runs=None, **rows: np.ndarray) -> pd.DataFrame:
-    return Scoreboard(study_of(runs), metrics_of(**rows), sweeps, judge_low).scores()
-
-
-# --- verdicts ---
+    return Scoreboard(study_of(runs or {}), metrics_of(**rows), sweeps or {}, judge_low).scores()
 
 
 def test_each_verdict_on_clear_rows():
     rows = dict.fromkeys(["bm25", "splade"], BAD) | {"dense": GOOD, "hyde_akarsu": BAD, "multi_query": BAD}
     found = scores(**rows, crag=BAD, hybrid_rrf=GOOD, dense__oracle=HALF, runs={"crag": run_of(BAD)})
+    assert list(found.index) == [claim.id for claim in claims()]
     wanted = {
         "kobeissi2026/gap-baseline": NOT_MEASURED,
         "kobeissi2026/dense-over-sparse": REPLACED,
-        "akarsu2026/bm25-over-dense": OPPOSITE,
+        BM25_OVER_DENSE: OPPOSITE,
         "akarsu2026/hyde-hurts": HOLDS,
         "akarsu2026/rerank-cheap": NOT_MEASURED,
         "akarsu2026/multi-query-nothing": SAME,
@@ -86,89 +80,99 @@ def test_a_small_gain_is_smaller_than_claimed():
     some, name = TWO_THIRDS.copy(), "kobeissi2026/gap-baseline"
     some[0] = 0  # .65 against .667: the claimed .14 is out of reach
     rows = metrics_of(dense__oracle=TWO_THIRDS, multi_hyde_rerank=some)
-    found = Scoreboard(study_of(), rows).scores().loc[name]
+    found = Scoreboard(study_of({}), rows, {}).scores().loc[name]
     assert found["estimate"] == pytest.approx(1 / 60)
     assert found["high"] < found["amount"] == 0.14
     assert found["verdict"] == SMALLER
-    other = study_of(dataset=SimpleNamespace(name="page-questions"))  # of which no amount was claimed
-    assert Scoreboard(other, rows).scores().at[name, "verdict"] == UNDECIDED
+    other = study_of({}, dataset=SimpleNamespace(name="page-questions"))  # of which no amount was claimed
+    assert Scoreboard(other, rows, {}).scores().at[name, "verdict"] == UNDECIDED
 
 
 @pytest.mark.parametrize(("n_changed", "decided"), [(5, NOT_TESTED), (6, HOLDS)])  # a tenth is enough
 def test_a_treatment_that_changes_nothing_is_not_tested(n_changed, decided):
     runs = {"hybrid_rrf": run_of(GOOD), "crag": run_of(np.arange(N) >= n_changed), "bm25": run_of(BAD)}
     found = scores(hybrid_rrf=GOOD, crag=BAD, bm25=BAD, runs=runs)
-    row = found.loc["akarsu2026/crag-below-hybrid"]
-    assert (row["changed"], row["verdict"]) == (pytest.approx(n_changed / 60), decided)
-    said = "the first ranks of 8% of the questions differ"
-    # the treatment may lie between other rows than those that are compared
-    for name in ("crag-below-hybrid", "crag-over-bm25"):
-        assert (found.at[f"akarsu2026/{name}", "missing"] == said) == (decided == NOT_TESTED)
-
-
-def test_where_the_treatment_is_replaced_the_number_stands_without_a_verdict():
-    found = scores(page_scorer_filing=BAD, dense=GOOD).loc["kobeissi2026/page-filter-over-direct"]
-    assert found[["estimate", "verdict"]].tolist() == [-1.0, REPLACED]
-    assert found["p"] == pytest.approx(1.0)
-    assert math.isnan(found["n_needed"])
-    assert found["missing"] == "a page scorer that reads 128 tokens of a page in place of its whole cut"
-
-
-def test_the_reason_has_the_margin_as_a_share_of_what_is_measured():
-    rows = dict.fromkeys(("expanded_markdown_dense", "expanded_annotated_tables_dense"), HALF)
-    found = scores(**rows, expanded_tables_only_dense=HALF, lm_expansion_dense=HALF)
-    assert "the margin is 10% of its nDCG@10" in found.at["kim2025/tables-need-no-change", "missing"]  # .05 of .5
-
-
-def test_a_correlation_of_counts_is_not_tested_and_shows_them():
-    runs = [("splade", "standard"), ("page_scorer", "standard"), ("ahead", "standard")]
-    runs += [("dense", f"oracle-{part}") for part in ("document", "page")]
-    right = [0, 1, 3, 0, 2]
-    parts = [values(IDS, np.arange(N) < n, "numeric_match", None, *run) for n, run in zip(right, runs, strict=True)]
-    parts += [values(IDS, np.arange(N) < 10 * n, "page_recall", 5, *run) for n, run in zip(right, runs, strict=True)]
-    found = Scoreboard(study_of(), Metrics(pd.concat(parts))).scores().loc["akarsu2026/correlation"]
-    assert (found["verdict"], found["missing"]) == (NOT_TESTED, "the points are 0, 1, 3, 0, 2 right answers of 60")
-    assert found["estimate"] == pytest.approx(1.0)
-
-
-def test_the_same_fact_is_judged_once():
-    same, of = "akarsu2026/multi-query-nothing", "akarsu2026/bm25-over-dense"
-    both = scores(dense=GOOD, bm25=BAD, multi_query=GOOD)
-    assert both.loc[same, ["verdict", "missing"]].tolist() == [SAME, of]
-    assert both.at[of, "p_opposite"] == scores(dense=GOOD, bm25=BAD).at[of, "p_opposite"]  # no part of its family
-    assert scores(bm25=BAD, multi_query=GOOD).at[same, "verdict"] == OPPOSITE  # where the other is not measured
-
-
-def test_a_row_in_several_measures_is_compared_in_each():
-    kept = [values(IDS, one, f"pages_{n}", None, "page_scorer_filing") for n, one in ((20, HALF), (5, GOOD), (10, BAD))]
-    found = Scoreboard(study_of(), Metrics(pd.concat(kept))).scores().loc["kobeissi2026/P"]
-    assert found[["estimate", "rival"]].tolist() == [-0.5, "pages_20 − pages_5"]
+    assert found.loc[BELOW_HYBRID, ["changed", "verdict"]].tolist() == [pytest.approx(n_changed / 60), decided]
+    for name in ("crag-below-hybrid", "crag-over-bm25"):  # of which the treatment lies between other rows
+        said = found.at[f"akarsu2026/{name}", "missing"] == "the first ranks of 8% of the questions differ"
+        assert said == (decided == NOT_TESTED)
 
 
 def test_a_judge_by_chance_tests_nothing():
-    rows, name = {"hybrid_rrf": GOOD, "crag": BAD, "runs": {"crag": run_of(BAD)}}, "akarsu2026/crag-below-hybrid"
-    by_chance, sound = (scores(**rows, judge_low=low).loc[name] for low in (-0.02, 0.1))
+    rows = {"hybrid_rrf": GOOD, "crag": BAD, "runs": {"crag": run_of(BAD)}}
+    by_chance, sound = (scores(**rows, judge_low=low).loc[BELOW_HYBRID] for low in (-0.02, 0.1))
     assert (by_chance["verdict"], sound["verdict"]) == (NOT_TESTED, HOLDS)
     assert "no better than chance" in by_chance["missing"]
 
 
+def test_where_the_treatment_is_replaced_the_number_stands_without_a_verdict_and_the_reason_has_its_numbers():
+    found = scores(page_scorer_filing=BAD, dense=GOOD).loc["kobeissi2026/page-filter-over-direct"]
+    assert found[["estimate", "verdict", "p"]].tolist() == [-1.0, REPLACED, pytest.approx(1.0)]
+    assert math.isnan(found["n_needed"])
+    assert found["missing"] == "a page scorer that reads 128 tokens of a page in place of its whole cut"
+    rows = ("expanded_markdown_dense", "expanded_annotated_tables_dense", "expanded_tables_only_dense")
+    found = scores(**dict.fromkeys((*rows, "lm_expansion_dense"), HALF))
+    assert "the margin is 10% of its nDCG@10" in found.at["kim2025/tables-need-no-change", "missing"]  # .05 of .5
+
+
+def test_a_correlation_of_counts_is_not_tested_and_shows_them_and_of_rows_that_are_alike_it_is_not_measured():
+    runs = [(name, "standard") for name in ("splade", "page_scorer", "ahead")]
+    runs += [("dense", f"oracle-{part}") for part in ("document", "page")]
+    right = dict(zip(runs, (0, 1, 3, 0, 2), strict=True))
+    parts = [values(IDS, np.arange(N) < n, "numeric_match", None, *run) for run, n in right.items()]
+    parts += [values(IDS, np.arange(N) < 10 * n, "page_recall", 5, *run) for run, n in right.items()]
+    found = of_frames(*parts).loc["akarsu2026/correlation"]
+    assert (found["verdict"], found["missing"]) == (NOT_TESTED, "the points are 0, 1, 3, 0, 2 right answers of 60")
+    assert found["estimate"] == pytest.approx(1.0)
+    follow = next(claim for claim in claims() if claim.id == "kobeissi2026/follow")
+    found = scores(**dict.fromkeys((one.row for one in follow.a), HALF)).loc[follow.id]
+    assert (found["verdict"], found["missing"]) == (NOT_MEASURED, "undefined here, as the rows are too much alike")
+
+
+def test_the_same_fact_is_judged_once_and_what_gets_no_verdict_is_no_part_of_a_family():
+    same, of = "akarsu2026/multi-query-nothing", BM25_OVER_DENSE
+    both, alone = scores(dense=GOOD, bm25=BAD, multi_query=GOOD), scores(dense=GOOD, bm25=BAD)
+    assert both.loc[same, ["verdict", "missing"]].tolist() == [SAME, of]
+    assert both.at[of, "p_opposite"] == alone.at[of, "p_opposite"]
+    assert scores(bm25=BAD, multi_query=GOOD).at[same, "verdict"] == OPPOSITE  # where the other is not measured
+    rows = {"dense": GOOD, "bm25": BAD, "hybrid_rrf": GOOD, "crag": GOOD}
+    untested = scores(**rows, runs=dict.fromkeys(("hybrid_rrf", "crag"), run_of(GOOD)))
+    assert math.isnan(untested.at[BELOW_HYBRID, "p_holm"])
+    # both claims about CRAG are tested in the second
+    assert scores(**rows).at[of, "p_opposite"] / untested.at[of, "p_opposite"] == pytest.approx(4 / 2)
+
+
+def test_variants_are_a_family_of_their_own_and_one_does_not_shrink_where_the_treatment_is_replaced():
+    found = scores(dense=GOOD, bm25=BAD, bm25_k12=BAD, multi_query=GOOD)["p_opposite"]
+    # one claim of the source has a verdict, and two variants: multi-query against dense is the other one
+    assert found[BM25_OVER_DENSE] / found[f"{BM25_OVER_DENSE}/BM25 as published"] == pytest.approx(1 / 2)
+    rows, name = {"dense__oracle": GOOD, "multi_hyde_rerank": BAD}, "kobeissi2026/gap-baseline"
+    more = scores(**rows, splade=BAD, bm25=BAD, dense=GOOD)
+    assert more.at["kobeissi2026/dense-over-sparse", "verdict"] == REPLACED
+    assert more.at[name, "p_holm"] > scores(**rows).at[name, "p_holm"]
+
+
+def test_a_row_in_several_measures_is_compared_in_each():
+    kept = {20: HALF, 5: GOOD, 10: BAD}
+    found = of_frames(*(values(IDS, one, f"pages_{n}", None, "page_scorer_filing") for n, one in kept.items()))
+    assert found.loc["kobeissi2026/P", ["estimate", "rival"]].tolist() == [-0.5, "pages_20 − pages_5"]
+
+
 def test_a_claim_without_its_rows_is_not_measured_and_not_dropped():
     found = scores(dense=HALF, bm25_k12=HALF)
-    assert list(found.index) == [claim.id for claim in claims()]
-    assert found.at["akarsu2026/bm25-over-dense", "missing"] == "no doc_recall@5 of bm25"
+    assert found.at[BM25_OVER_DENSE, "missing"] == "no doc_recall@5 of bm25"
     assert set(found["verdict"]) == {NOT_MEASURED, UNDECIDED}  # the variant with bm25_k12 is measured
-    nothing = Scoreboard(study_of(), metrics_of(splade=HALF)).scores()
-    assert set(nothing["verdict"]) == {NOT_MEASURED}
+    assert set(scores(splade=HALF)["verdict"]) == {NOT_MEASURED}
 
 
 def test_only_the_questions_that_are_meant_count():
-    rows = {"page_scorer_filing": np.where(QUESTIONS["question_type"] == "metrics-generated", 1.0, 0.0)}
-    found = scores(**rows, dense__oracle=HALF, multi_hyde_rerank=BAD)
+    rows = {"page_scorer_filing": np.repeat([1.0, 0.0], 30), "dense__oracle": HALF}
+    found = scores(**rows, multi_hyde_rerank=BAD)
     assert found.loc["kobeissi2026/metrics-above-oracle", ["estimate", "n"]].tolist() == [0.5, 30]
     assert found.loc["kobeissi2026/10q-8k-below-baseline", "n"] == 10
     # the oracle's lead is .5 on novel questions and -.5 on metrics questions
     assert found.at["kobeissi2026/domain-novel-gap", "estimate"] == 1.0
-    other = Scoreboard(study_of(), metrics_of(**rows, dense__oracle=HALF))
+    other = Scoreboard(study_of({}), metrics_of(**rows), {})
     other.questions = other.questions.assign(question_type="page-text")
     assert other.scores().at["kobeissi2026/metrics-above-oracle", "missing"].startswith("no questions of type")
 
@@ -188,39 +192,11 @@ def test_a_sweep_is_decided_by_where_it_is_highest(weights, highest, decided):
     assert found.at[f"{name}/min-max in place of softmax", "verdict"] == NOT_MEASURED
 
 
-def test_a_correlation_of_rows_that_are_all_alike_is_not_measured():
-    follow = next(claim for claim in claims() if claim.id == "kobeissi2026/follow")
-    found = scores(**dict.fromkeys((one.row for one in follow.a), HALF)).loc[follow.id]
-    assert (found["verdict"], found["missing"]) == (NOT_MEASURED, "undefined here, as the rows are too much alike")
+# --- what is beside the metrics ---
 
 
-# --- families ---
-
-
-def test_variants_are_a_family_of_their_own():
-    found = scores(dense=GOOD, bm25=BAD, bm25_k12=BAD, multi_query=GOOD)
-    one, variant = "akarsu2026/bm25-over-dense", "akarsu2026/bm25-over-dense/BM25 as published"
-    # one claim of the source has a verdict, and two variants: multi-query against dense is the other one
-    assert found.at[one, "p_opposite"] / found.at[variant, "p_opposite"] == pytest.approx(1 / 2)
-
-
-def test_what_is_not_tested_is_no_part_of_the_family():
-    rows, same = {"dense": GOOD, "bm25": BAD, "hybrid_rrf": GOOD, "crag": GOOD}, run_of(GOOD)
-    alone, with_crag = scores(**rows, runs={"hybrid_rrf": same, "crag": same}), scores(**rows)
-    assert math.isnan(alone.at["akarsu2026/crag-below-hybrid", "p_holm"])
-    p = "akarsu2026/bm25-over-dense", "p_opposite"
-    assert with_crag.at[p] / alone.at[p] == pytest.approx(4 / 2)  # both claims about CRAG are tested in the second
-
-
-def test_a_family_does_not_shrink_where_the_treatment_is_replaced():
-    rows, name = {"dense__oracle": GOOD, "multi_hyde_rerank": BAD}, "kobeissi2026/gap-baseline"
-    alone = scores(**rows)["p_holm"]
-    board_of_more = scores(**rows, splade=BAD, bm25=BAD, dense=GOOD)
-    assert board_of_more.at["kobeissi2026/dense-over-sparse", "verdict"] == REPLACED
-    assert board_of_more.at[name, "p_holm"] > alone[name]
-
-
-# --- what is beside the metrics, and several sets ---
+def beside(tmp_path, rows: Metrics | None = None, **given) -> pd.DataFrame:
+    return board.beside(study_of({}, home=tmp_path, published=None), rows or metrics_of(splade=GOOD), **given)
 
 
 def test_failures_of_fusion_that_both_retrievers_miss(monkeypatch, tmp_path):
@@ -229,23 +205,14 @@ def test_failures_of_fusion_that_both_retrievers_miss(monkeypatch, tmp_path):
     monkeypatch.setattr(board, "failed_questions", lambda study, name: known)
     fused, bm25 = GOOD.copy(), GOOD.copy()
     fused[:4], bm25[:3] = 0, 0  # four failures, of which BM25 misses three and dense all
-    rows = metrics_of(hybrid_rrf=fused, bm25=bm25, dense=fused)
-    found = board.beside(study_of(home=tmp_path, published=None), rows).groupby("metric")["value"]
-    expected = {"missed_by_both": [4, 0.75], "table_failure": [4, 0.75], "vocabulary_failure": [4, 0.75]}
-    assert found.agg(["size", "mean"]).T.to_dict("list") == expected
+    found = beside(tmp_path, metrics_of(hybrid_rrf=fused, bm25=bm25, dense=fused)).groupby("metric")["value"]
+    assert [*found.groups] == ["missed_by_both", "table_failure", "vocabulary_failure"]
+    assert found.agg(["size", "mean"]).to_numpy().tolist() == [[4, 0.75]] * 3
 
 
-def test_fixed_weights_under_softmax_come_from_the_sweep(tmp_path):
+def test_weights_corrections_and_kept_pages_come_from_what_measured_them(tmp_path):
     swept = [(percent / 100, "q00", percent == 50) for percent in (20, *board.FIXED)]
-    swept = pd.DataFrame(swept, columns=["alpha", "question_id", "doc_recall"])
-    found = board.beside(study_of(home=tmp_path, published=None), metrics_of(splade=GOOD), softmax=swept)
-    assert dict(zip(found["metric"], found["value"], strict=True)) == {
-        "alpha_30": 0, "alpha_50": 1, "alpha_70": 0, "alpha_90": 0,
-    }  # fmt: skip
-    assert set(found["method"]) == {"convex_softmax_folds"}
-
-
-def test_pages_kept_and_what_stage_one_finds_come_from_the_measurements(tmp_path):
+    labels = pd.DataFrame({"question_id": ["q00", "q01"], "label": ["RELEVANT", "IRRELEVANT"]})
     rows = [
         ("ablation", "full", "filing", "q00", "page_recall", 5, 1.0),
         ("ablation", "light", "filing", "q00", "page_recall", 5, 0.0),
@@ -255,8 +222,12 @@ def test_pages_kept_and_what_stage_one_finds_come_from_the_measurements(tmp_path
         ("pages", "untrained", "", "q00", "page_recall", 10, 0.25),
     ]
     measured = pd.DataFrame(rows, columns=["part", "scorer", "by", "item", "metric", "k", "value"])
-    found = board.beside(study_of(home=tmp_path, published=None), metrics_of(splade=GOOD), ablation=measured)
+    softmax = pd.DataFrame(swept, columns=["alpha", "question_id", "doc_recall"])
+    found = beside(tmp_path, ablation=measured, softmax=softmax, labels=labels)
+    assert found.query("metric == 'corrected'")["value"].tolist() == [0.0] + [1.0] * (N - 1)
+    found = found[found["metric"] != "corrected"]
     assert found[["method", "metric", "k", "value"]].to_numpy().tolist() == [
+        *(["convex_softmax_folds", f"alpha_{n}", 5, float(n == 50)] for n in (30, 50, 70, 90)),
         ["page_scorer_filing", "pages_5", pd.NA, 1.0],
         ["page_scorer", "stage_one", 10, 0.5],
         ["page_then_chunk", "stage_one", 10, 0.25],
@@ -264,4 +235,4 @@ def test_pages_kept_and_what_stage_one_finds_come_from_the_measurements(tmp_path
 
 
 def test_the_best_baseline_is_that_of_the_questions():
-    assert Scoreboard(study_of(), metrics_of(dense=HALF, bm25=GOOD)).best == "bm25"
+    assert Scoreboard(study_of({}), metrics_of(dense=HALF, bm25=GOOD), {}).best == "bm25"

@@ -1,13 +1,11 @@
-"""Recall by tokens: chunks that fit, pages that were never seen, and lists that end before the budget."""
+"""Recall by tokens: up to which token of a ranking one reads until a page is seen."""
 
 import numpy as np
 import pandas as pd
-import pytest
 
 from lib.analysis import sizes
 from tests.made import make_study
 
-QUESTIONS = pd.DataFrame({"question_id": ["q1", "q2"], "doc_name": ["A", "B"], "gold_pages": [[0, 3], [1]]})
 #: Question, rank, filing, page, tokens: q1 sees page 3 at 6 and page 0 at 9; q2 its filing at 5 alone.
 RANKED = [
     ("q1", 1, "B", 1, 3),
@@ -26,23 +24,14 @@ class Words:
         return [type("Encoding", (), {"ids": text.split()}) for text in texts]
 
 
-@pytest.fixture
-def found() -> pd.DataFrame:
+def test_a_gold_page_is_seen_with_the_first_of_its_chunks():
+    questions = pd.DataFrame({"question_id": ["q1", "q2"], "doc_name": ["A", "B"], "gold_pages": [[0, 3], [1]]})
     run = pd.DataFrame(RANKED, columns=["question_id", "rank", "doc_name", "page", "tokens"])
     run["chunk_id"] = [f"c{row}" for row in range(len(run))]
     chunks = pd.DataFrame({"chunk_id": run["chunk_id"], "text": ["word " * n for n in run["tokens"]]})
-    study = make_study(questions=QUESTIONS, chunks=chunks, run=lambda name: run, tokenizer=Words())
-    return sizes.tokens_read(study, "dense")
-
-
-def test_a_gold_page_is_seen_with_the_first_of_its_chunks(found):
+    study = make_study(questions=questions, chunks=chunks, run=lambda name: run, tokenizer=Words())
+    found = sizes.tokens_read(study, "dense")
     assert found[["question_id", "page"]].to_numpy().tolist() == [["q1", 0], ["q1", 3], ["q2", 1]]
     assert found["page_tokens"].tolist()[:2] == [9, 6]
     assert np.isnan(found["page_tokens"].iloc[2])  # that page of another filing is none
     assert found["run_tokens"].tolist() == [9, 9, 5]
-
-
-def test_a_chunk_counts_while_the_tokens_up_to_and_including_it_fit_and_a_list_is_long_enough(found, monkeypatch):
-    monkeypatch.setattr(sizes, "BUDGETS", (5, 6, 9))
-    assert sizes.within(found) == {5: 0}  # behind 5 tokens page 1 of q2 may follow
-    assert sizes.within(found.assign(run_tokens=9)) == {5: 0, 6: 0.25, 9: 0.5}

@@ -13,62 +13,58 @@ from lib.analysis.claims import Claim
 from lib.analysis.statistic import HOLDS, OPPOSITE, SMALLER, UNDECIDED, Finding
 from lib.stats import Resampling, wilson
 
-GRID = np.array([0.0, 0.5, 1.0])
-HIGHEST = partial(statistic.argmax_of, grid=GRID)
+HIGHEST = partial(statistic.argmax_of, grid=np.array([0.0, 0.5, 1.0]))
 PLAIN = Claim("x", "s", "c", "p", "n", "page_recall@5", "difference")
 MARGIN = replace(PLAIN, says="<=", bound=0.05)
+HALF = replace(PLAIN, bound=0.5, opposite=0.5)
 
 
 def finding(low: float, high: float, **other) -> Finding:
-    said = {"bound": 0.0, "p": 0.01, "p_opposite": 1.0} | other
-    return Finding((low + high) / 2, low, high, 150, 32, **said)
+    return Finding((low + high) / 2, low, high, 150, 32, **{"bound": 0.0, "p": 0.01, "p_opposite": 1.0} | other)
 
 
-def frame(rows: np.ndarray, n_draws: int) -> tuple[Resampling, pd.DataFrame]:
+def frame(rows: np.ndarray, n_draws: int = 500) -> tuple[Resampling, pd.DataFrame]:
     """Draws of companies of two questions each, and the questions' values."""
     index = pd.Index([f"q{i}" for i in range(len(rows))], name="question_id")
     return Resampling(pd.Series(np.arange(len(rows)) // 2, index), n_draws), pd.DataFrame(rows, index)
 
 
-# --- verdicts and families ---
+def difference(numbers: np.ndarray, claim: Claim, n_draws: int = 2000) -> Finding:
+    draws, values = frame(np.asarray(numbers)[:, None], n_draws)
+    return statistic.difference(draws, values[0], values[0] * 0, claim)
 
 
 @pytest.mark.parametrize(
-    ("p", "opposite", "high", "amount", "expected"),
+    ("p", "opposite", "amount", "expected"),
     [
-        (0.01, 1.0, 0.20, None, HOLDS),
-        (0.06, 1.0, 0.20, None, UNDECIDED),
-        (1.00, 0.01, 0.20, None, OPPOSITE),
-        (0.01, 1.0, 0.20, 0.3, SMALLER),  # the direction is as claimed, the amount is not
-        (0.50, 1.0, 0.20, 0.3, SMALLER),  # the direction is undecided
-        (1.00, 0.01, 0.20, 0.3, OPPOSITE),  # which says more
-        (0.01, 1.0, 0.20, 0.1, HOLDS),
-        (0.50, 0.6, 0.20, 0.1, UNDECIDED),
+        (0.01, 1.0, None, HOLDS),
+        (0.06, 1.0, None, UNDECIDED),
+        (1.00, 0.01, None, OPPOSITE),
+        (0.01, 1.0, 0.3, SMALLER),  # the direction is as claimed, the amount is not
+        (0.50, 1.0, 0.3, SMALLER),  # the direction is undecided
+        (1.00, 0.01, 0.3, OPPOSITE),  # which says more
+        (0.01, 1.0, 0.1, HOLDS),
+        (0.50, 0.6, 0.1, UNDECIDED),
     ],
 )
-def test_verdicts_of_tests(p, opposite, high, amount, expected):
-    assert statistic.verdict(finding(-0.1, high, amount=amount), p, opposite) == expected
+def test_verdicts_of_tests(p, opposite, amount, expected):
+    tests = {"x": finding(-0.1, 0.2, amount=amount, p=p, p_opposite=opposite)}
+    assert statistic.decide(tests, {"x": "s"}).at["x", "verdict"] == expected
 
 
-def test_holm_is_within_a_source():
-    tests = {name: finding(0.1, 0.2, p=p) for name, p in {"one": 0.02, "two": 0.03, "other": 0.04}.items()}
+def test_holm_is_within_a_source_and_only_what_is_undecided_says_how_many_questions_would_decide():
+    tests = {name: finding(0.1, 0.2, p=p, spread=1.0) for name, p in {"one": 0.02, "two": 0.03, "other": 0.04}.items()}
     found = statistic.decide(tests, {"one": "first", "two": "first", "other": "second"})
     # .02 × 2, then .03 × 1 may not fall below it; the other source has one test
     assert found["p_holm"].tolist() == pytest.approx([0.04, 0.04, 0.04])
     assert found["p"].tolist() == [0.02, 0.03, 0.04]
-    assert set(found["verdict"]) == {HOLDS}
+    assert (set(found["verdict"]), found["n_needed"].isna().all()) == ({HOLDS}, True)
     together = statistic.decide(tests, dict.fromkeys(tests, "first"))
     assert together["p_holm"].tolist() == pytest.approx([0.06, 0.06, 0.06])
     assert together["p_bh"].tolist() == pytest.approx([0.04, 0.04, 0.04])  # .02 × 3/1, .03 × 3/2, .04 × 3/3
-    assert set(together["verdict"]) == {UNDECIDED}
+    # (1.64485 + 0.84162)² / 0.15² = 274.8
+    assert (set(together["verdict"]), set(together["n_needed"])) == ({UNDECIDED}, {275})
     assert statistic.decide(tests, {"one": "alone"}).loc[["two", "other"], ["p_holm", "p_bh"]].isna().all(axis=None)
-
-
-def test_only_what_is_undecided_says_how_many_questions_would_decide():
-    tests = {"sure": finding(0.1, 0.2), "open": finding(-0.1, 0.3, p=0.2, spread=1.0)}
-    found = statistic.decide(tests, dict.fromkeys(tests, "s"))["n_needed"]
-    assert math.isnan(found["sure"])
-    assert found["open"] == 619  # (1.64485 + 0.84162)² / 0.1² = 618.3
 
 
 def test_to_hold_of_several_pairs_all_have_to_hold():
@@ -81,35 +77,21 @@ def test_to_hold_of_several_pairs_all_have_to_hold():
     assert statistic.weakest(tests, "<=")[1] == "far"
 
 
-# --- tests ---
-
-
-def test_a_difference_of_nothing_has_wilsons_interval():
-    draws, values = frame(np.zeros((40, 1)), 500)
-    found = statistic.difference(draws, values[0], values[0], PLAIN)
-    far = wilson(0.0, 40)[1]
-    assert (found.estimate, found.low, found.high) == pytest.approx((0, -far, far))
+def test_a_difference_of_nothing_has_wilsons_interval_and_no_gain_is_tested_by_that_of_90_percent():
+    found, far = difference(np.zeros(40), PLAIN), wilson(0.0, 40)[1]
+    assert found[:3] == pytest.approx((0, -far, far))
     assert (found.p, found.p_opposite) == (1, 1)
-
-
-def test_no_gain_is_tested_by_the_upper_end_of_a_90_percent_interval():
-    noise = np.tile([0.2, -0.2], 200)
-    draws, values = frame(noise[:, None], 2000)  # every company's mean is 0
-    found = statistic.difference(draws, values[0], values[0] * 0, MARGIN)
-    assert found.high == pytest.approx(wilson(0.0, 400, 0.9)[1])
-    assert found.p == pytest.approx(1 / 2001)
-    draws, values = frame(np.zeros((40, 1)), 2000)
-    found = statistic.difference(draws, values[0], values[0] * 0, MARGIN)
+    found = difference(np.tile([0.2, -0.2], 200), MARGIN)  # every company's mean is 0
+    assert (found.high, found.p) == pytest.approx((wilson(0.0, 400, 0.9)[1], 1 / 2001))
+    found = difference(np.zeros(40), MARGIN)
     assert found.high == pytest.approx(wilson(0.0, 40, 0.9)[1])  # .063: 40 equal questions cannot exclude .05
     assert found.p == statistic.ALPHA
-    gain, values = frame(np.full((40, 1), 0.2), 2000)
-    assert statistic.difference(gain, values[0], values[0] * 0, MARGIN).p_opposite == pytest.approx(1 / 2001, abs=1e-3)
+    assert difference(np.full(40, 0.2), MARGIN).p_opposite == pytest.approx(1 / 2001, abs=1e-3)
 
 
 def test_a_level_is_tested_by_draws():
     draws, values = frame(np.repeat([1.0, 0.0], [60, 20])[:, None], 2000)
-    claim = replace(PLAIN, bound=0.5, opposite=0.5)
-    found = statistic.difference(draws, values[0], None, claim)
+    found = statistic.difference(draws, values[0], None, HALF)
     assert found.estimate == 0.75
     assert found.p < 0.01 < found.p_opposite
 
@@ -132,45 +114,36 @@ def test_statistics_of_means_and_their_ties():
 
 
 def test_a_clear_sweep_is_found_and_a_flat_one_is_not():
-    claim, noise = replace(PLAIN, bound=0.5), np.random.default_rng(3).normal(0, 0.05, (60, 3))
-    found = statistic.statistic_test(*frame(noise + [0.0, 0.1, 0.5], 500), HIGHEST, claim)
-    assert (found.estimate, found.low, found.high) == (1.0, 1.0, 1.0)
-    assert found.p == pytest.approx(1 / 501)
-    assert statistic.statistic_test(*frame(noise, 500), HIGHEST, claim).p > 0.05
-    both = statistic.statistic_test(*frame(noise + [0.0, 0.1, 0.5], 500), HIGHEST, replace(claim, says="!="))
-    assert both.p == pytest.approx(2 / 501)
-    assert both.p_opposite == 1.0
-
-
-# --- how many questions would decide ---
+    noise = np.random.default_rng(3).normal(0, 0.05, (60, 3))
+    clear, flat = frame(noise + [0.0, 0.1, 0.5]), frame(noise)
+    found = statistic.statistic_test(*clear, HIGHEST, HALF)
+    assert (found[:3], found.p) == ((1.0, 1.0, 1.0), pytest.approx(1 / 501))
+    assert statistic.statistic_test(*flat, HIGHEST, HALF).p > 0.05
+    both = statistic.statistic_test(*clear, HIGHEST, replace(HALF, says="!="))
+    assert (both.p, both.p_opposite) == (pytest.approx(2 / 501), 1.0)
 
 
 @pytest.mark.parametrize(
     ("effect", "spread", "n"),  # (1.64485 + 0.84162)² / 0.1² = 618.3 for unit spread
     [(0.1, 1.0, 619), (-0.1, 1.0, 619), (0.0, 1.0, math.inf), (0.1, 0.0, math.nan), (0.1, math.nan, math.nan)],
 )
-def test_questions_needed_is_the_textbook_formula(effect, spread, n):
-    # without a spread, none is known to be typical
+def test_questions_needed_is_the_textbook_formula_and_what_can_be_found_the_same_turned_around(effect, spread, n):
     assert statistic.questions_needed(effect, spread) == pytest.approx(n, nan_ok=True)
     alike, company = pd.Series([1.0, 1.0, 0.0, 0.0]), pd.Series(list("AABB"))
     assert statistic.spread_of(alike, company) == pytest.approx(1.0)  # sums of 1 and -1: 2 / 1 * (1 + 1) / 4
     assert math.isnan(statistic.spread_of(alike[:2], company[:2]))  # one company tells nothing of it
-
-
-@pytest.mark.parametrize(("n_tests", "expected"), [(1, 0.2030), (10, 0.2790)])
-def test_what_can_be_found_is_the_same_formula_turned_around(n_tests, expected):
-    assert statistic.detectable(1.0, 150, n_tests) == pytest.approx(
-        expected, abs=1e-4
-    )  # (z(1 - .05/m) + .84162) / √150
-    assert statistic.questions_needed(statistic.detectable(0.3, 150), 0.3) == 150 or n_tests > 1
+    found = [statistic.detectable(1.0, 150, n_tests) for n_tests in (1, 10)]
+    assert found == pytest.approx([0.2030, 0.2790], abs=1e-4)  # (z(1 - .05/m) + .84162) / √150
+    assert statistic.questions_needed(statistic.detectable(0.3, 150), 0.3) == 150
     assert math.isnan(statistic.detectable(math.nan, 150))
 
 
 def test_questions_until_grows_with_the_noise():
-    random = np.random.default_rng(4)
-    effect = np.array([0.0, 0.0, 0.1])
+    random, effect = np.random.default_rng(4), np.array([0.0, 0.0, 0.1])
     little, much = (frame(random.normal(0, sd, (40, 3)) + effect, 400) for sd in (0.1, 0.6))
     few = statistic.questions_until(*little, HIGHEST, 0.5)
     assert few == 40
     assert statistic.questions_until(*much, HIGHEST, 0.5) > few
     assert statistic.questions_until(*frame(np.zeros((40, 3)), 50), HIGHEST, 0.5) == math.inf
+    nowhere = frame(np.full((40, 8), 0.5), 50)  # the correlation of constants is undefined in every draw
+    assert statistic.questions_until(*nowhere, statistic.correlation_of, 0.5) == math.inf

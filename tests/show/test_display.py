@@ -11,30 +11,20 @@ import pandas as pd
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
+from markdown_it import MarkdownIt
 from PIL import Image
 
 from lib.data.locate import open_dataset
-from lib.show.display import (
-    PAGE_COMMENT,
-    TYPE,
-    figure,
-    glue,
-    laid_out,
-    markdown_table,
-    note,
-    only_with_filings,
-    p_value,
-    shown_if,
-    table,
-)
+from lib.show import display
+from lib.show.display import figure, glue, laid_out, markdown_table, note, only_with_filings, p_value, shown_if, table
 from lib.show.drawn import OF_DEMO, SHOWN_WIDTH, not_drawn, pages_in, smallest_type
 from lib.show.markup import Markup, as_csv, escape, explorer_link, label, verbatim
 from lib.show.pictures import marked_lines, page_pair
+from lib.show.tables import reported_runs
 from lib.words import NeedsFilings
 
-
-def test_no_p_value_is_printed_as_nothing():
-    assert [p_value(p) for p in (0.03, 0.0005, 0.0002, float("nan"))] == ["0.030", "0.001", "< 0.001", "–"]
+HOSTILE = "1. <script>a</script>|{download}`x </etc/passwd>`\n$x$ {{ 1 }} [a](b) *c* :::{raw} html"
+ONE = pd.DataFrame({"n": [1]})
 
 
 @pytest.fixture
@@ -43,28 +33,21 @@ def study(tmp_path):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(content)
 
-    return SimpleNamespace(
-        write=write,
-        provenance="",
-        outputs=tmp_path,
-        questions=pd.DataFrame({"company": ["3M", "3M", "Apple"]}),
-        dataset=SimpleNamespace(name="own"),
-        profile=SimpleNamespace(name="default"),
-        parameters={"k": 5},
-    )
+    names = {name: SimpleNamespace(name=name) for name in ("dataset", "profile")}
+    questions = pd.DataFrame({"company": ["3M", "3M", "Apple"]})
+    return SimpleNamespace(write=write, outputs=tmp_path, questions=questions, parameters={"k": 5}, **names)
 
 
 def test_a_table_has_its_label_its_rows_and_its_data_and_a_constant_n_is_in_its_caption(study):
-    shown = table(study, pd.DataFrame({"Method": ["dense"], "n": [3]}), "few", "Caption.", "Takeaway.")
-    assert ":name: tab-few\n" in shown.markdown
-    assert "| Method | n |\n|---|--:|\n| Dense | 3 |\n" in shown.markdown
-    assert shown.markdown.endswith("\n**Takeaway.**\n")
+    shown = table(study, pd.DataFrame({"Method": ["dense"], "n": [3]}), "few", "Caption.", "Takeaway.").markdown
+    assert ":name: tab-few\n" in shown
+    assert "| Method | n |\n|---|--:|\n| Dense | 3 |\n" in shown
+    assert shown.endswith("\n**Takeaway.**\n")
     assert (study.outputs / "tables" / "few.csv").read_text() == "Method,n\ndense,3\n"
     frame = pd.DataFrame({"Method": ["dense", "bm25"], "n": [3, 3]})
     shown = table(study, frame, "all", "Caption.").markdown
     assert "Caption. n = 3. {download}" in shown
     assert "| Method |\n|---|\n| Dense |" in shown
-    assert (study.outputs / "tables" / "all.csv").read_text().startswith("Method,n\n")
     assert "| Method | n |" in table(study, frame.assign(n=[3, 2]), "some", "Caption.").markdown
 
 
@@ -77,64 +60,53 @@ def test_a_frame_is_laid_out_by_the_names_of_its_columns():
     assert shown.to_numpy().tolist() == [first, ["BM25", "0.30", "-0.20 [-0.30, -0.10]", "< 0.001", "–", "yes", "loss"]]
     assert [*laid_out(pd.DataFrame(frame), {"Gain": "difference"})] == ["Gain", "Verdict"]
     assert [*laid_out(pd.DataFrame(frame).drop(columns="p_holm"), {"Gain": "difference"})] == ["Gain"]
+    assert [*map(p_value, (0.0005, 0.0002, np.nan))] == ["0.001", "< 0.001", "–"]
 
 
-def test_captions_are_filled_in_from_the_study_and_what_is_given(study):
+def test_captions_are_filled_in_from_the_study_and_what_is_given_and_no_rows_are_still_a_table(study):
     caption = "At {k}, {n} questions of {companies} in {dataset}, {profile}: {title}, {cite}`x`, \\{n\\}."
     shown = table(study, pd.DataFrame({"n": [3]}), "few", caption, title="Dense")
-    assert "At 5, 3 questions of 2 in own, default: Dense, {cite}`x`, \\{n\\}." in shown.markdown
+    assert "At 5, 3 questions of 2 in dataset, profile: Dense, {cite}`x`, \\{n\\}." in shown.markdown
     with pytest.raises(KeyError, match="unknown"):
         table(study, pd.DataFrame({"n": [3]}), "few", "{unknown}")
-
-
-@pytest.mark.parametrize(
-    ("frame", "body"),
-    [(pd.DataFrame(columns=["Method", "n"]), "| Method | n |"), (pd.DataFrame([]), "| Nothing known |")],
-)
-def test_a_table_without_rows_is_still_a_table(study, frame, body):
-    lines = table(study, frame, "none", "Caption.").markdown.splitlines()
-    rows = [line for line in lines if line.startswith("|")]
-    assert rows[0] == body
-    assert len(rows) == 3
-    assert set(rows[2]) <= set("| –")
-
-
-HOSTILE = "1. <script>a</script>|{download}`x </etc/passwd>`\n$x$ {{ 1 }} [a](b) *c* :::{raw} html"
+    for frame, head in ((pd.DataFrame(columns=["Method", "n"]), "| Method | n |"), (ONE[[]][:0], "| Nothing known |")):
+        rows = re.findall(r"(?m)^\|.*", table(study, frame, "none", "Caption.").markdown)
+        assert (rows[0], len(rows)) == (head, 3)
+        assert set(rows[2]) <= set("| –")
 
 
 def test_what_the_dataset_says_is_escaped_in_heads_cells_captions_and_takeaways(study):
-    frame = pd.DataFrame({HOSTILE: [HOSTILE]})
     cells = markdown_table(pd.DataFrame({"Name": ["<b>*x*", "`doc_recall`"], "n": [np.nan, 2]}))
     assert cells.splitlines()[2:] == ["| \\<b\\>\\*x\\* | – |", "| `doc_recall` | 2.0 |"]
-    shown = table(study, frame, "few", "Of {who}.", "Best: {who}.", who=HOSTILE).markdown
+    shown = table(study, pd.DataFrame({HOSTILE: [HOSTILE]}), "few", "Of {who}.", "Best: {who}.", who=HOSTILE).markdown
     assert shown.count(escape(HOSTILE)) == 4
-    left = shown.replace(escape(HOSTILE), "")
-    assert left == (
+    assert shown.replace(escape(HOSTILE), "") == (
         "::::{table} Of . {download}`CSV <../tables/few.csv>`\n:name: tab-few\n:class: study-table\n\n"
         "|  |\n|--:|\n|  |\n::::\n\n**Best: .**\n"
     )
 
 
 def test_escaped_text_is_the_same_text_once_it_is_parsed():
-    from markdown_it import MarkdownIt
-
     for text in (HOSTILE, "% no comment", "=", "12. no list", "a\\`b", "-", "#1"):
         tokens = MarkdownIt().parse(escape(text))
         assert [token.type for token in tokens] == ["paragraph_open", "inline", "paragraph_close"]
-        said = "".join(child.content for child in tokens[1].children)
-        assert said == " ".join(text.split())
-    assert escape(escape("*")) == "\\*"
-    assert escape(Markup("*a*")) == "*a*"
+        assert "".join(child.content for child in tokens[1].children) == " ".join(text.split())
+    assert (escape(escape("*")), escape(Markup("*a*"))) == ("\\*", "*a*")
     assert label("a $x$\nb") == r"a \$x\$ b"
     assert len(label("word " * 100)) <= 80
     assert verbatim("a\n````\n# b") == "`````text\na\n````\n# b\n`````"
+    link = explorer_link("look <up>", method="bm25", type="a & b")
+    assert link == '<a href="../book/explorer.html#method=bm25&amp;type=a%20%26%20b">look &lt;up&gt;</a>'
+    assert link in markdown_table(pd.DataFrame({"Questions": [link]}))
+    assert explorer_link("look up") == "–"
 
 
 def test_what_a_spreadsheet_would_compute_is_text_and_numbers_stay_numbers():
-    cells = ["=1+1", "@x", "-2+3+cmd|' /C calc'!A0", "-0.5", "+0.10 [0.02, 0.18]", "–", None, "-3 %", "\t=1"]
-    lines = as_csv(pd.DataFrame({"=head": cells, "n": -0.5})).splitlines()
-    assert lines == ["'=head,n", "'=1+1,-0.5", "'@x,-0.5", "'-2+3+cmd|' /C calc'!A0,-0.5", "-0.5,-0.5",
-        '"+0.10 [0.02, 0.18]",-0.5', "–,-0.5", ",-0.5", "-3 %,-0.5", "'\t=1,-0.5"]  # fmt: skip
+    computed = ["=1+1", "@x", "-2+3+cmd|' /C calc'!A0", "\t=1"]
+    others = ["-0.5", "+0.10 [0.02, 0.18]", "–", None, "-3 %"]
+    lines = as_csv(pd.DataFrame({"=head": computed + others, "n": -0.5})).splitlines()
+    wanted = ["-0.5", '"+0.10 [0.02, 0.18]"', "–", "", "-3 %"]
+    assert lines == ["'=head,n", *(f"'{one},-0.5" for one in computed), *(f"{one},-0.5" for one in wanted)]
 
 
 def test_a_legend_s_entry_is_drawn_where_something_with_data_has_its_colour():
@@ -151,11 +123,11 @@ def test_a_legend_s_entry_is_drawn_where_something_with_data_has_its_colour():
 
 
 def test_a_figure_is_saved_with_its_data_and_its_smallest_type_and_a_page_of_a_filing_is_marked(study):
-    for gid, comment in ((None, PAGE_COMMENT), (OF_DEMO, None)):
+    for gid, comment in ((None, display.PAGE_COMMENT), (OF_DEMO, None)):
         page, axes = plt.subplots()
         axes.imshow(np.zeros((2, 2, 3), np.uint8))
         axes.set_gid(gid)
-        shown = figure(study, page, "page", "Caption.", "A page.", pd.DataFrame({"n": [1]}))
+        shown = figure(study, page, "page", "Caption.", "A page.", ONE)
         assert "figures/page.png" in shown.markdown  # a drawing's colours are inverted in dark mode
         assert Image.open(study.outputs / "figures" / "page.png").info.get("Comment") == comment
     narrow, axes = plt.subplots(figsize=(SHOWN_WIDTH / 2, 2))
@@ -164,11 +136,11 @@ def test_a_figure_is_saved_with_its_data_and_its_smallest_type_and_a_page_of_a_f
     wide, axes = plt.subplots(figsize=(2 * SHOWN_WIDTH, 2))
     axes.set_xlabel("many", fontsize=12)
     assert 5 < float(smallest_type(wide)) < 7
-    shown = figure(study, wide, "wide", "Caption.", "A page.", pd.DataFrame({"n": [1]}))
+    shown = figure(study, wide, "wide", "Caption.", "A page.", ONE)
     assert ':name: fig-wide\n:class: dark-light\n:alt: "A page."\n' in shown.markdown
     assert (study.outputs / "figures" / "wide.csv").read_text() == "n\n1\n"
     svg = (study.outputs / "figures" / "wide.svg").read_text(encoding="utf-8")
-    assert float(re.search(f'"{TYPE}": "([0-9.]+)"', svg)[1]) < 7
+    assert float(re.search(f'"{display.TYPE}": "([0-9.]+)"', svg)[1]) < 7
 
 
 def test_one_line_gives_the_reason_where_the_filings_are_missing():
@@ -209,15 +181,16 @@ def test_a_page_of_the_demo_alone_may_be_published(collection):
 
 
 def test_lines_that_are_mostly_evidence_get_a_bar_and_a_long_page_is_cut():
-    text = "the cover page\nnet sales rose\n2018\nthe end of it"
-    shown = marked_lines(text, "net sales rose", width=14).splitlines()
-    assert shown == ["  the cover page", "▌ net sales rose", "  2018 the end", "  of it"]
+    shown = marked_lines("the cover page\nnet sales rose\n2018\nthe end of it", "net sales rose", width=14)
+    assert shown.splitlines() == ["  the cover page", "▌ net sales rose", "  2018 the end", "  of it"]
     shown = marked_lines("word " * 100, "", width=20, n_lines=3)
     assert shown.splitlines() == ["  word word word word"] * 3 + ["  …"]
 
 
-def test_a_link_to_the_explorer_has_its_filters_and_stays_markup_in_a_table():
-    link = explorer_link("look <up>", method="bm25", type="a & b")
-    assert link == '<a href="../book/explorer.html#method=bm25&amp;type=a%20%26%20b">look &lt;up&gt;</a>'
-    assert link in markdown_table(pd.DataFrame({"Questions": [link]}))
-    assert explorer_link("look up") == "–"
+def test_reported_figures_are_known_of_their_dataset_alone():
+    assert reported_runs("page-questions") == {}
+    known = reported_runs("financebench")
+    assert known["page_scorer_filing", "standard"]["page_recall"] == 0.55
+    assert ("page_scorer", "standard") not in known
+    assert known["dense", "oracle-document"]["ctx_bleu"] == 0.25
+    assert len(known) == 11 + 2

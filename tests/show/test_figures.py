@@ -1,4 +1,4 @@
-"""The figures of the first chapters: in the book's width, sorted, and with no name in a legend that is not drawn."""
+"""The parts of figures: in the book's width, sorted, and with no name in a legend that is not drawn."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -11,7 +11,7 @@ from lib.analysis.decomposition import METRIC_OF
 from lib.show import chapters, figures
 from lib.show.drawn import smallest_type
 
-METHODS = ["bm25", "dense", "page_scorer_light_order_records"]
+PARTS = {"found": 0.1, "chunk": 0.0, "page": 0.6, "document": 0.3}
 
 
 @pytest.fixture(autouse=True)
@@ -20,52 +20,33 @@ def closed():
     plt.close("all")
 
 
-def summary() -> pd.DataFrame:
-    """Page recall 0.1, 0.2, 0.3 over all filings and 0.4 more with the filing given, and the parts of the evidence."""
-    rows = [
-        (method, condition, "page_recall", mean := 0.1 + 0.1 * place + more, mean - 0.05, mean + 0.05)
-        for place, method in enumerate(METHODS)
-        for condition, more in (("standard", 0.0), ("oracle-document", 0.4))
-    ]
-    parts = {"found": 0.1, "chunk": 0.0, "page": 0.6, "document": 0.3}
-    rows += [
-        (method, "standard", METRIC_OF[step], share + 0.1 * place * {"found": 1, "page": -1}.get(step, 0), 0, 1)
-        for place, method in enumerate(METHODS)
-        for step, share in parts.items()
-    ]
-    return pd.DataFrame(rows, columns=["method", "condition", "metric", "mean", "low", "high"])
-
-
 def names(drawn: plt.Figure) -> list[str]:
     return [label.get_text() for label in drawn.axes[0].get_yticklabels()]
 
 
-def test_the_best_method_is_on_top_and_the_type_legible():
-    drawn = chapters.decomposition_bars(summary(), METHODS, 5)
+def test_the_best_method_is_on_top_the_type_legible_and_the_parts_of_a_bar_differ_in_lightness():
+    methods = ["bm25", "dense", "page_scorer_light_order_records"]
+    rows = [(method, "oracle-document", "page_recall", 0.5) for method in methods]
+    for place, method in enumerate(methods):
+        more = {"found": 0.1 * place, "page": -0.1 * place}
+        rows += [(method, "standard", METRIC_OF[step], part + more.get(step, 0)) for step, part in PARTS.items()]
+    summary = pd.DataFrame(rows, columns=["method", "condition", "metric", "mean"])
+    drawn = chapters.decomposition_bars(summary, methods, 5)
     assert names(drawn)[0].startswith("Light page scorer")
     assert names(drawn)[-1] == "BM25"
     assert float(smallest_type(drawn)) >= 8
+    light = [np.dot(plt.matplotlib.colors.to_rgb(one), (0.3, 0.6, 0.1)) for one in chapters.STEP_COLOURS.values()]
+    assert min(np.diff(light)) > 0.02
 
 
 def test_a_bar_of_what_is_lost_adds_to_one_and_small_parts_have_no_number():
-    lost = pd.DataFrame(
-        {"method": ["dense", "Mine"], "found": [0.25, 0.75], "page": [0.5, 0.24], "document": [0.25, 0.01]}
-    )
-    drawn = figures.lost_bars(lost)
-    axes = drawn.axes[0]
-    ends = {round(bar.get_x() + bar.get_width(), 9) for bar in axes.containers[-1]}
-    assert ends == {1.0}
-    assert {"Dense", "Mine", "found", "right filing, wrong page", "wrong filing"} <= {
-        one.get_text() for one in axes.texts
-    }
-    assert sorted(one.get_text() for one in axes.texts if one.get_text().isdigit()) == ["24", "25", "25", "50", "75"]
+    rows = [("dense", 0.25, 0.5, 0.25), ("Mine", 0.75, 0.24, 0.01)]
+    drawn = figures.lost_bars(pd.DataFrame(rows, columns=["method", "found", "page", "document"]))
+    axes, texts = drawn.axes[0], {one.get_text() for one in drawn.axes[0].texts}
+    assert {round(bar.get_x() + bar.get_width(), 9) for bar in axes.containers[-1]} == {1.0}
+    assert texts >= {"Dense", "Mine", "found", "right filing, wrong page", "wrong filing"}
+    assert {text for text in texts if text.isdigit()} == {"24", "25", "50", "75"}
     assert float(smallest_type(drawn)) >= 9
-
-
-def test_the_parts_of_a_bar_differ_in_lightness():
-    light = [np.dot(plt.matplotlib.colors.to_rgb(one), (0.3, 0.6, 0.1)) for one in chapters.STEP_COLOURS.values()]
-    assert light == sorted(light)
-    assert min(np.diff(light)) > 0.02
 
 
 def test_of_two_joined_dots_the_first_is_hollow_and_a_missing_one_is_left_out():
@@ -84,27 +65,3 @@ def test_labels_keep_their_gap_and_their_order_and_stay_if_they_are_apart(height
     assert (np.diff(placed[np.argsort(heights, kind="stable")]) > 0.1 - 1e-9).all()
     assert figures.spread_labels([0.9, 0.1, 0.5], 0.2) == pytest.approx([0.9, 0.1, 0.5])
     assert figures.spread_labels([0.5, 0.5], 0.2) == pytest.approx([0.4, 0.6])
-
-
-def test_ranks_are_a_line_for_each_row_and_steep_ones_are_told_apart():
-    means = pd.DataFrame(
-        {"one": range(7, 0, -1), "two": [1, 6, 5, 4, 3, 2, 7]},
-        index=["dense", "bm25", "splade"] + ["hyde", "rerank", "hybrid_rrf", "ahead"],
-    )
-    (axes,) = chapters.ranks(means / 10).axes
-    lines = {line.get_ydata()[0]: line for line in axes.lines}
-    assert [*lines[1].get_ydata()] == [1, 7]
-    assert [*lines[7].get_ydata()] == [7, 1]
-    assert [lines[place].get_linestyle() for place in (1, 2, 7)] == ["--", "-", "-"]
-    assert lines[7].get_linewidth() > lines[2].get_linewidth()
-
-
-def test_lines_are_named_at_their_ends_and_all_but_the_first_of_a_set_are_dashed():
-    rows = [("one", "one", -1, -0.2), ("one", "one", 1, 0.1), ("one", "control", 1, 0.0), ("two", "two", 1, 0.4)]
-    found = pd.DataFrame(rows, columns=["set", "line", "words", "mean"]).assign(low=-0.3, high=0.5)
-    (axes,) = chapters.lines(found, "words", "words", {1, -1}).axes
-    drawn = [line for line in axes.lines if len(line.get_xdata()) and line.get_linestyle() in ("-", "--")]
-    assert [[-1, -0.2], [1, 0.1]] in [line.get_xydata().tolist() for line in drawn]
-    assert {text.get_text() for text in axes.texts} == {"one", "control", "two"}
-    assert [line.get_linestyle() for line in drawn].count("--") == 1
-    assert axes.get_xticks().tolist() == [-1, 1]

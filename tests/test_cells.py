@@ -1,0 +1,206 @@
+"""What chapters compute in their cells, by hand on made-up values."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from lib.analysis import growth, ladder
+from lib.analysis.overlap_dose import DOSES
+from lib.profile import load_profile
+from lib.stats import Resampling
+from tests.test_chapters import CHAPTERS, tags
+
+
+def after_cells(name: str, part: str, **given) -> dict[str, object]:
+    """The names that a chapter has after its imports and the cells that contain a text were run on given names."""
+    first, *others = (
+        cell.source for cell in CHAPTERS[name] if cell.cell_type == "code" and "parameters" not in tags(cell)
+    )
+    for source in (first.partition("started =")[0], *(source for source in others if part in source)):
+        exec(source, given)
+    return given
+
+
+def test_growth_compares_the_first_row_with_another_where_both_have_a_line_and_draws_one_through_runs_that_differ():
+    for measured, is_compared in (
+        ([], False),
+        (["dense"], False),
+        (["bm25", "hyde"], False),
+        (["bm25", "dense"], True),
+    ):
+        laws = {one: SimpleNamespace(line=np.array([0.0, -len(one)]), draws=np.zeros((3, 2))) for one in measured}
+        after = after_cells(
+            "10_growth", "crossing()", laws=laws, last=pd.DataFrame(index=["dense"]), FAR=100, glue=print
+        )
+        assert [after["leader"], after["rival"]] == (["dense", "bm25"] if is_compared else [None, None])
+    for recalls, n_lines in (([0.5], 0), ([0.5, 0.5], 0), ([0.2, 0.4], 1)):
+        by_run = pd.DataFrame({"Page recall": recalls, "right": 0.5})
+        _, axes = after_cells("06_generation", "def dots", by_run=by_run, k=5)["dots"]()
+        assert len(axes.lines) == n_lines
+
+
+@pytest.mark.parametrize(
+    ("n_found", "left_out", "at_a_million"),
+    [
+        ((32, 20, 8), 0, 1 / 17),  # odds of 4, 1 and 1/4 of 40: each tenfold divides the odds by 4
+        ((32, 20, 20), 8 / 40 - 20 / 40, None),  # from 32 and 20 the line expects 8
+        ((40, 40, 40), 0, 1 - 0.5 / 40),  # all found has a line, too
+    ],
+)
+def test_a_recall_whose_logit_is_a_straight_line_is_fitted_and_extrapolated(n_found, left_out, at_a_million):
+    ids, pages = [f"q{n}" for n in range(40)], {84: 1000, 150: 10_000, 250: 100_000}
+    rows = [
+        ("mixed", 0, size, pages[size], "dense", name, 5, 1.0, float(number < n))
+        for size, n in zip(pages, n_found, strict=True)
+        for number, name in enumerate(ids)
+    ]
+    draws = Resampling(pd.Series([n // 4 for n in range(40)], ids), 500)
+    after = after_cells("10_growth", "def fitted", draws=draws)
+    after = after_cells("10_growth", "def at(", **after_cells("10_growth", "def law_of", **after))
+    law = after["law_of"](pd.DataFrame(rows, columns=growth.GROWTH_COLUMNS))
+    assert law.left_out[0] == pytest.approx(left_out, abs=1e-9)
+    assert law.left_out[1] <= law.left_out[0] <= law.left_out[2]
+    assert at_a_million is None or after["at"](law, 1_000_000)[0] == pytest.approx(at_a_million)
+    assert left_out or law.error == pytest.approx(0, abs=0.02)
+    assert (law.n_pages, len(law.draws)) == ((1000, 100_000), 100)
+
+
+@pytest.mark.parametrize(
+    ("rows", "company", "nested"),
+    [
+        # each company's questions choose the row that fails on the other's
+        ({"a": [1, 1, 0, 0], "b": [0, 0, 1, 0.5]}, "AABB", 0.0),
+        ({"a": [1, 1, 1, 1], "b": [0, 0, 1, 0]}, "AABB", 1.0),
+        ({"a": [0, 1, 0, 1], "b": [1, 0, 1, 0]}, "AABB", 0.5),  # ties go to the first name
+        # Bolt, with three questions, is scored by b (0, 0, 0), Acme by a (1): folds weigh by their questions
+        ({"a": [1, 1, 1, 1], "b": [2, 0, 0, 0]}, "ABBB", 0.25),
+        ({"a": [1, 0, 0, 0]}, "AAAA", np.nan),  # nothing can be held out
+    ],
+)
+def test_the_best_row_is_chosen_on_other_companies(rows, company, nested):
+    found = after_cells("03_baselines", "def on_others", company=pd.Series([*company]))["on_others"](pd.DataFrame(rows))
+    assert found == pytest.approx(nested, nan_ok=True)
+
+
+def test_a_chunk_counts_while_it_fits_into_the_budget_and_a_list_is_long_enough():
+    within = after_cells("03_baselines", "def within")["within"]
+    found = pd.DataFrame({"question_id": ["a", "a", "b"], "page_tokens": [2000, 1000, np.nan], "run_tokens": 999})
+    assert within(found) == {500: 0}  # behind 999 tokens the page of b may follow
+    assert within(found.assign(run_tokens=3000)) == {500: 0, 1000: 0.25, 2000: 0.5}
+
+
+def test_a_mistake_adds_to_the_mean_over_its_questions():
+    company = pd.Series(["a", "a", "b", "c"], ["q0", "q1", "q2", "q3"])
+    draws = Resampling(company, 500, 1)
+    scores = {"none": [0, 0, 1, 1], "epoch": [1, 0, 1, 1], "zero": [np.nan, 0, 1, 1]}
+    long = pd.DataFrame(scores, company.index).rename_axis("question_id").reset_index().melt("question_id").dropna()
+    added_by = after_cells("a1_training", "def added_by", draws=draws)["added_by"]
+    table = added_by(long.rename(columns={"variable": "mistake"})).set_index("mistake")
+    assert table.loc["none"].tolist() == [4, 0.5, 0, 0, 0]
+    interval = draws.interval(pd.Series([1.0, 0, 0, 0], company.index))
+    assert table.loc["epoch"].tolist() == pytest.approx([4, 0.75, 0.25, interval.low, interval.high])
+    assert table.loc["zero"].tolist()[:3] == pytest.approx([3, 2 / 3, 1 / 6])
+
+
+@pytest.mark.parametrize(
+    ("appended", "deleted", "crossing"),
+    [
+        # behind: .3 short with 1 word, .1 more with 2, so a quarter short of 2
+        ([[-0.5, -0.3, 0.1, 0.5, 0.5]] * 2, [[-0.5] * 5] * 2, (1.75, 1.75, 1.75)),
+        # ahead: .1 more with 4 deleted, .1 less with 8
+        ([[0.5] * 5] * 2, [[0.5, 0.5, 0.5, 0.1, -0.1]] * 2, (-6, -6, -6)),
+        # one company is level at 1, the other never
+        ([[-0.5, 0, 0.5, 0.5, 0.5], [-0.5, -0.3, -0.1, -0.1, -0.1]], [[-0.5] * 5] * 2, (1 + 0.15 / 0.35, 1, 8)),
+        ([[-0.5, -0.5, -0.5, -0.5, -0.1]] * 2, [[-0.5] * 5] * 2, (np.nan, np.nan, np.nan)),
+        ([[0, -0.5, -0.5, -0.5, -0.5]] * 2, [[0, -0.5, -0.5, -0.5, -0.5]] * 2, (0, 0, 0)),  # level without any word
+    ],
+)
+def test_the_dose_at_which_both_find_equally_much(appended, deleted, crossing):
+    apart = pd.concat([pd.DataFrame(one, ["q0", "q1"], DOSES) for one in (appended, deleted)], axis=1)
+    apart.columns = pd.MultiIndex.from_product([["appended", "deleted"], DOSES])
+    draws = Resampling(pd.Series(["a", "b"], ["q0", "q1"]), 500)
+    found = after_cells("09_question_sets", "falling")["level_at"]
+    found = after_cells("09_question_sets", "def crossing_of", level_at=found)["crossing_of"](apart, draws)
+    assert found[:3] == pytest.approx(crossing, nan_ok=True)
+    assert found[3:] == (2, 2)
+
+
+FOR, AGAINST, NEITHER, UNKNOWN = (0.1, 0.2), (-0.2, -0.1), (-0.1, 0.1), (np.nan, np.nan)
+
+
+@pytest.mark.parametrize(
+    ("analysts", "pages", "are_contrary", "expected"),
+    [
+        ((NEITHER, FOR), (FOR, NEITHER), False, (2, 1, "by the questions")),
+        ((AGAINST, NEITHER), (FOR, NEITHER), True, (2, 1, "by the questions")),
+        ((AGAINST, NEITHER), (FOR, NEITHER), False, (0, 1, "open")),  # both may be wrong
+        ((FOR, NEITHER), (FOR, AGAINST), True, (1, 1, "for all")),
+        ((FOR, FOR), (FOR, NEITHER), True, (0, 1, "open")),
+        ((UNKNOWN, UNKNOWN), (NEITHER, NEITHER), True, (0, 0, "open")),
+    ],
+)
+def test_a_contradiction_is_resolved_where_sets_support_different_claims(analysts, pages, are_contrary, expected):
+    after = after_cells("09_question_sets", "def side")
+    boards = (pd.DataFrame(of, ["a", "b"], ["low", "high"]).assign(bound=0.0) for of in (analysts, pages))
+    sides = [after["side"](board, "a", "b", are_contrary) for board in boards]
+    assert (*sides, after["resolved_by"]({*sides})) == expected
+
+
+def test_rankers_are_compared_with_the_untrained_sum_and_ablations_with_the_whole_ranker():
+    questions = pd.DataFrame({"set": ["financebench"] * 3 + ["page-questions"], "company": list("xyzx")}, list("abcd"))
+    found = {title: 1.0 for title in ladder.MEASURED} | {ladder.BASE: 0.0, "trained, without words": 0.25}
+    found |= {"trained on page-questions alone": 0.5}
+    recalls = {title: questions.assign(doc_recall=1.0, page_recall=recall) for title, recall in found.items()}
+    study = SimpleNamespace(profile=load_profile("default"), dataset=SimpleNamespace(name="financebench"))
+    given = {"draws": Resampling(questions["company"], 200), "recalls": recalls, "study": study, "trained": True}
+    given |= {"rising": pd.DataFrame({"p_holm": [0.5, 0.0123]}), "DIFFERENCE": ["difference", "p", "p_holm"]}
+    by_set = after_cells("07_ahead", "is_step =", **after_cells("07_ahead", "of_set =", **given))["by_set"]
+    by_set = by_set.set_index(["variant", "set"])
+    alone = by_set.loc["trained on page-questions alone", "financebench"]
+    assert alone[["n", "companies", "seeds", "difference"]].tolist() == [3, 3, 3, 0.5]
+    assert by_set.loc[ladder.BASE, "seeds"].tolist() == [1, 1]
+    assert by_set.loc[ladder.BASE, "difference"].isna().all()
+    ablation = by_set.loc["trained, without words", "financebench"]
+    assert ablation[["reference", "difference"]].tolist() == [ladder.TRAINED, -0.75]
+    assert ablation["p_holm"] > ablation["p"]
+    # a step of the ladder has its p, and no part in the family
+    assert (
+        by_set.at[(ladder.KINDS, "financebench"), "p_holm"]
+        == 0.0123
+        != by_set.at[(ladder.KINDS, "page-questions"), "p_holm"]
+    )
+
+
+def test_judge_and_gold_pages_are_compared_with_the_hand():
+    labels = [("q0", "c0", "A", 0, "RELEVANT"), ("q0", "c1", "A", 1, "IRRELEVANT"), ("q0", "c2", "A", 2, "RELEVANT")]
+    labels = pd.DataFrame(
+        [*labels, ("q1", "c3", "B", 2, "AMBIGUOUS")], columns="question_id chunk_id doc_name page label".split()
+    )
+    questions = pd.DataFrame({"question_id": ["q0", "q1"], "doc_name": ["A", "B"], "gold_pages": [[0, 1], [2]]})
+    draws = Resampling(pd.Series(["a", "b"], ["q0", "q1"]), 50)
+    after = after_cells("a3_judge", "def beside_hand", draws=draws, study=SimpleNamespace(questions=questions))
+    after["hand_labels"] = lambda: labels[["question_id", "chunk_id"]].assign(
+        label=["useful", "partly", "useless", "useful"]
+    )
+    accuracy = after["beside_hand"](labels).set_index(["labelling", "hand"])["accuracy"].unstack()
+    assert accuracy.loc["judge"].to_dict() == {"useful": 2 / 4, "useful or partly": 1 / 4}
+    assert accuracy.loc["gold page"].to_dict() == {"useful": 3 / 4, "useful or partly": 4 / 4}
+
+
+def test_steep_ranks_are_told_apart_and_lines_named_at_their_ends_all_but_the_first_of_a_set_dashed():
+    after = after_cells("09_question_sets", "def draw_")
+    rows = ["dense", "bm25", "splade", "hyde", "rerank", "hybrid_rrf", "ahead"]
+    means = pd.DataFrame({"one": range(7, 0, -1), "two": [1, 6, 5, 4, 3, 2, 7]}, rows)
+    (axes,) = after_cells("09_question_sets", "def rank_lines", **after)["rank_lines"](means).axes
+    lines = {line.get_ydata()[0]: line for line in axes.lines}
+    assert [[*lines[place].get_ydata()] for place in (1, 7)] == [[1, 7], [7, 1]]
+    assert [lines[place].get_linestyle() for place in (1, 2, 7)] == ["--", "-", "-"]
+    rows = [("one", "one", -1, -0.2), ("one", "one", 1, 0.1), ("one", "control", 1, 0.0), ("two", "two", 1, 0.4)]
+    found = pd.DataFrame(rows, columns=["set", "line", "words", "mean"]).assign(low=-0.3, high=0.5)
+    (axes,) = after_cells("09_question_sets", "def lines", **after)["lines"](found, "words", "words", {1, -1}).axes
+    drawn = [line for line in axes.lines if len(line.get_xdata()) and line.get_linestyle() in ("-", "--")]
+    assert [[-1, -0.2], [1, 0.1]] in [line.get_xydata().tolist() for line in drawn]
+    assert {text.get_text() for text in axes.texts} == {"one", "control", "two"}
+    assert [line.get_linestyle() for line in drawn].count("--") == 1
