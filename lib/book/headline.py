@@ -121,12 +121,12 @@ def headline(study: Study, summary: pd.DataFrame) -> str:
     if len(rows) > 1:
         caption = (
             "Each step beside the one above it: page recall (share of the gold pages in the chunks read; *pooled* "
-            "counts every page that answers in full), paired gain with 95 % interval, n = {n}; p is corrected (Holm) "
-            "within the family of tests of the step's chapter. Ahead's recall is the mean over several draws of its "
-            "folds; the last step, *pooled* and the figure above have the first draw."
+            "counts every page that answers in full), paired gain with 95 % interval, seconds per question, n = {n}. "
+            "Verdicts have p corrected (Holm) within the family of tests of the step's chapter. Ahead's recall is the "
+            "mean over several draws of its folds; the last step, *pooled* and the figure above have the first draw."
         )
         show = {"What to do": "do", "Needs": "needs", "Page recall": "page_recall", "Pooled": "page_recall_pooled"}
-        show |= {"Gain": "difference", "p (Holm)": "p_holm", "Seconds per question": "question_s"}
+        show |= {"Gain": "difference", "Seconds": "question_s"}
         show = {head: name for head, name in show.items() if name in rows}
         climbed = table(study, rows, "actions", caption, show=show).markdown
     return filled(
