@@ -132,7 +132,9 @@ def index(names: Names, engine: str, workers: int, to: Path | None) -> str:
     if n_now:
         described(shards, shards.names(), load_profile(names.profile).bm25)
     if not (n_now or left_out or changes):
-        raise StudyError(f"{shards.root} has no filings; put PDFs into it, or see the dataset layout in the README")
+        raise StudyError(
+            f"{shards.root} has no filings; put PDFs into it, or see the dataset layout in book/reproduce.md"
+        )
     changes = "".join(f", {words}" for words in (changes, left_out and f"{len(left_out)} left out") if words)
     return f"{shards.folder}: {n_now} filings{changes}; read now: {done['n_pages'].sum()} pages of {len(done)} filings"
 
@@ -151,7 +153,7 @@ def ask(names: Names, question: str | None, k: int, lines: Iterable[bytes] | Non
 
     if question == "-":
         question, lines = None, sys.stdin.buffer
-    if (question is None) == (lines is None):
+    if (question is None) == (lines is None) or (question is not None and not question.strip()):
         raise StudyError("give a question, or a file of questions with -f, and not both")
     asked = filter(bytes.strip, lines or [question.encode("utf-8", "surrogateescape")])
     shards = shards_of(names.dataset, names.profile)

@@ -98,7 +98,8 @@ class Corpus:
     def need_filings(self, what: str) -> None:
         """Refuse what is impossible without the filings: NeedsFilings where they are not on this machine."""
         if not self.dataset.has_text:
-            raise NeedsFilings(f"{what} needs the filings, which are not on this machine")
+            mend = "say DATASET=financebench to download them, or DATASET=demo"
+            raise NeedsFilings(f"{what} needs the filings, which are not on this machine; {mend}")
 
     @property
     def questions(self) -> pd.DataFrame:

@@ -19,7 +19,7 @@ from lib.study import Study
 from lib.typed import content_digest, read_csv, read_table, table_bytes
 from lib.words import CONDITIONS, Condition, StudyError
 
-VERSION = 2
+VERSION = 2  # raised with every new or changed metric of runs
 FILE = "metrics.csv"
 SUMMARY, SUMMARY_FILE = "summary", "summary.csv"
 METRIC_COLUMNS = ["method", "condition", "question_id", "metric", "k", "value"]

@@ -43,6 +43,8 @@ def row(name: str, title: str, pipeline: str, source: str, score, *settings: str
     It needs what the methods that it uses need. Outside of the main family it changes the first of these, and is
     measured under the standard condition; one of a sibling study under ``oracle-document`` too.
     """
+    if name in METHODS:
+        raise ValueError(f"the method {name} is in the table twice")
     uses, needs = more.get("uses", ()), {*more.pop("needs", ())} | ({TEXTS} if "writes" in more else set())
     needs |= {need for used in uses for need in METHODS[used].needs}
     if family != MAIN:

@@ -45,7 +45,7 @@ class Settings(dict):
         if self._reader:
             raise UndeclaredSetting(
                 f"{self._reader} reads the section {name!r} of the profile, which its row in the method table does "
-                f"not declare: add it to settings=({', '.join(self)})"
+                f"not declare: add {name!r} behind the function in its row"
             )
         raise KeyError(name)
 

@@ -134,11 +134,16 @@ class Study:
         """The stored entry of a run; its ``digest`` identifies the run's content."""
 
         def compute(target: Path) -> None:
+            self.need_filings(f"a run of {name}")
             searched = self.over(self.method(name).chunking)
             run = searched.rank_method(name, searched.candidates(condition), self.profile.run.depth)
             (target / RUN).write_bytes(runs.to_trec(run, name))
 
         return self.store.get(f"runs/{condition}/{name}", self.run_params(name, condition), compute, public=True)
+
+    def has_run(self, name: str, condition: Condition) -> bool:
+        """Whether a run is published, or can be computed here."""
+        return self.has_text or f"{condition}/{name}" in self.published.manifest["runs"]
 
     def run_digest(self, name: str, condition: Condition = "standard") -> str:
         """What identifies the content of a run."""
@@ -151,11 +156,14 @@ class Study:
     def rank_method(self, name: str, allowed: np.ndarray, depth: int) -> pd.DataFrame:
         """Score with a method, keep what is allowed, and rank to ``depth`` (RUN_COLUMNS).
 
-        An UndeclaredSetting names the method where it reads a section of the profile that its row does not declare.
+        An UndeclaredSetting names the method where it reads a section of the profile that its row does not declare, a
+        StudyError one whose scores have another shape than ``allowed``.
         """
-        self.need_filings(f"a run of {name}")
         method = self.method(name)
-        scores = method.score(self._for(name), allowed, **method.options).astype("float32", copy=True)
+        scores = np.array(method.score(self._for(name), allowed, **method.options), "float32")
+        if scores.shape != allowed.shape:
+            needed = f"give one for each question and chunk, {allowed.shape}"
+            raise StudyError(f"{name} gives scores of the shape {scores.shape}; {needed}")
         scores[~allowed] = float("-inf")
         return runs.rank(scores, self.questions, self.chunks, depth)
 

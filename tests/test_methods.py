@@ -7,7 +7,7 @@ import pytest
 from lib.chunkings.table import CHUNKINGS
 from lib.method import MATCHED, OWN
 from lib.method_sets import baselines, chosen, measured, of_family
-from lib.methods import METHODS
+from lib.methods import METHODS, row
 from lib.profile import load_profile
 from lib.words import StudyError
 
@@ -29,10 +29,15 @@ def test_every_row_is_a_function_with_settings_that_the_profile_has(name):
         assert len(changed) <= 4, changed
 
 
+def test_a_second_row_of_a_name_is_refused():
+    with pytest.raises(ValueError, match="the method dense is in the table twice"):
+        row("dense", "Dense", "question", "robertson2009bm25", METHODS["dense"].score)
+
+
 def test_a_row_needs_what_it_reads_needs():
-    row = METHODS["multi_hyde_records_rerank"]
-    assert row.needs == ("language model", "metadata", "cross-encoder")
-    assert (row.changes, row.conditions) == ("multi_hyde_records", ("standard",))
+    found = METHODS["multi_hyde_records_rerank"]
+    assert found.needs == ("language model", "metadata", "cross-encoder")
+    assert (found.changes, found.conditions) == ("multi_hyde_records", ("standard",))
     sibling = METHODS["hybrid_rerank"]
     assert (sibling.source, sibling.changes) == ("akarsu2026bm25corrective,nogueira2019bert", "hybrid_rrf")
 

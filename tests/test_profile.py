@@ -97,7 +97,7 @@ def test_an_extending_profile_s_sets_are_added_and_change_settings_of_their_name
 def test_a_section_that_a_reader_did_not_declare_is_an_error_that_names_it():
     profile = load_profile("default")
     part = profile.only(("bm25", "run"), "my_method")
-    said = r"my_method reads the section 'rerank' of the profile, which its row .* to settings=\(bm25, run\)"
+    said = r"my_method reads the section 'rerank' of the profile, which its row .*: add 'rerank' behind"
     for read in (lambda: part.rerank, lambda: part["rerank"], lambda: part.get("rerank"), lambda: "rerank" in part):
         with pytest.raises(UndeclaredSetting, match=said):
             read()

@@ -105,6 +105,7 @@ def lined(tmp_path, dataset_folder, tokenizer_folder):
         "steep": {"score": weighted, "options": {"weight": 2.0}},
         "reading": {"inputs": lambda study: study.chunks["text"].str.split().str[0].tolist()},
         "undeclared": {"score": lambda study, candidates: study.profile.hyde.n},
+        "turned": {"score": lambda study, candidates: candidates.T.tolist()},
     }
     rows = {name: dataclasses.replace(METHODS["bm25"], name=name, **change) for name, change in changes.items()}
     settings = load_profile("default").replaced({"embedder.weights": str(tokenizer_folder)})
@@ -133,6 +134,8 @@ def test_a_row_searches_its_own_chunk_table_and_the_study_s_own_chunks_stay_as_t
         lined.run("bm52")
     with pytest.raises(UndeclaredSetting, match="undeclared reads the section 'hyde' of the profile, which its row"):
         lined.run("undeclared")
+    with pytest.raises(StudyError, match=r"turned gives scores of the shape \(4, 1\); give .*, \(1, 4\)"):
+        lined.run("turned")
 
 
 def test_what_a_run_depends_on_names_no_code(monkeypatch):

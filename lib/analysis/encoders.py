@@ -59,6 +59,7 @@ def changes(first: Study, second: Study, k: int) -> pd.DataFrame:
     behind each of LOSSES, what COMPARED names: both means, their difference and interval, Holm's p over the runs."""
     shared = [run for run in measured(second.profile) if run in set(measured(first.profile))]
     shared = [run for run in shared if run[1] != CONDITIONS[2]]  # given the pages, no encoder can lose one
+    shared = [run for run in shared if all(one.has_run(*run) for one in (first, second))]
     shared = [run for run in shared if first.run_digest(*run) != second.run_digest(*run)]
     table, draws = pd.DataFrame(shared, columns=["method", "condition"]), Resampling.of(first)
     both = [evaluate_runs(study, shared) for study in (first, second)]

@@ -102,7 +102,8 @@ def _questions(
                 note("the question has no answer, and others have; give it, or take all away")
             for number, piece in enumerate(pieces, 1):
                 if piece.doc_name not in ("", doc_name):
-                    note(f"evidence {number} is in {piece.doc_name}, not in the gold filing {doc_name}")
+                    elsewhere = f"evidence {number} is in {piece.doc_name}, not in the gold filing {doc_name}"
+                    note(f"{elsewhere}; leave out what is in others")
                 elif has_texts and not piece.evidence_text:
                     note(f"evidence {number} has no text, and others have; quote the page, or take all away")
                 else:

@@ -86,7 +86,7 @@ def check_gold(dataset: Dataset, pages: pd.DataFrame, problems: Problems | None 
         doc_name, page, of_filing = piece.doc_name, piece.page, texts[piece.doc_name]
         wrong, mend = "", "evidence_page_num (the PDF's index, from 0)"
         if page >= len(of_filing):
-            wrong = f"gold page {page} is past the end of {doc_name} ({len(of_filing)} pages, 0-based)"
+            wrong = f"gold page {page} is past the end of {doc_name} ({len(of_filing)} pages, 0-based); correct {mend}"
         elif not of_filing[page].strip():
             wrong = f"gold page {page} of {doc_name} has no text; recognise it (OCR), or correct {mend}"
         elif words := words_in_any_script(piece.text):

@@ -51,7 +51,7 @@ class Problems:
             if found:
                 self.add(folder, f"more than one {pattern}: {', '.join(path.name for path in found)}; leave one")
                 return None
-        self.add(folder, f"no {' or '.join(patterns)}; see the dataset layout in the README")
+        self.add(folder, f"no {' or '.join(patterns)}; see the dataset layout in book/reproduce.md")
         return None
 
     def can_read(self, path: Path, is_folder: bool = False) -> bool:

@@ -17,7 +17,8 @@ Run = str | tuple[str, Condition]
 
 @dataclass(frozen=True)
 class Metric:
-    """One metric. A new one is a function and a row in the list of its module.
+    """One metric, higher is better. A new one is a function and a row in the list of its module; raise
+    ``lib.evaluation.VERSION`` with it, so that stored metrics are measured again.
 
     The function of retrieval is ``(run, questions, k) -> Series`` by question_id, or a measure of ``ir_measures``; of
     overlap ``(reference, chunk) -> float``; of answers ``(prediction, answer, question) -> float``.

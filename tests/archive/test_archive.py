@@ -170,7 +170,7 @@ def test_a_program_gets_an_answer_with_its_cells_and_pages_as_json(ask, tmp_path
         assert page["picture"].endswith(".png")
 
 
-@pytest.mark.parametrize("arguments", [[], ["What was revenue?", "-f", "-"]])
+@pytest.mark.parametrize("arguments", [[], [" "], ["What was revenue?", "-f", "-"]])
 def test_a_question_or_a_file_is_needed_and_not_both(arguments):
     done = CliRunner().invoke(commands, ["ask", *arguments])
     assert (done.exit_code, "error: give a question, or a file of questions" in done.stderr) == (1, True)

@@ -13,6 +13,7 @@ from lib.words import FILING_COLUMNS, QUESTION_COLUMNS, DatasetError
 TEXT = ("cover", "net sales rose", "cash flow fell")
 QUESTIONS, DESCRIPTIONS = "data/test_open_source.jsonl", "data/test_document_information.jsonl"
 ACME, BOLT, COIL, DUCT = "ACME_2020_10K", "BOLT_2020_10Q", "COIL_2020_10K", "DUCT_2020_10K"
+INDEX = "evidence_page_num (the PDF's index, from 0)"
 ENCRYPTED = {"encryption": pymupdf.PDF_ENCRYPT_AES_256, "owner_pw": "o", "user_pw": "u"}
 
 
@@ -85,7 +86,7 @@ def test_another_set_has_its_questions_and_the_collection_s_filings_and_pages(se
     assert (found.filings_digest == own.filings_digest, found.fingerprint == own.fingerprint) == (True, False)
     assert (found.lacks, own.lacks) == (("evidence",), ())
     found, _ = second(record | {"pages": [2]})
-    past = f"data/my_questions.jsonl line 1: gold page 2 is past the end of {BOLT} (2 pages, 0-based)"
+    past = f"data/my_questions.jsonl line 1: gold page 2 is past the end of {BOLT} (2 pages, 0-based); correct {INDEX}"
     assert problems_of(check_gold, found, extract_pages(own)) == [past]
     with pytest.raises(DatasetError, match=r"my_questions.jsonl: no question asks about a filing of test; name"):
         second({"financebench_id": "s1", "doc_name": COIL})
@@ -133,10 +134,10 @@ BAD_QUESTIONS = [
       for page in (-1, "1")),
     (evidence(evidence_page_num=None), f"evidence_page_num of evidence 1 is missing; {PAGE_RULE}"),
     (evidence(evidence_text=" \n"), "evidence 1 has no text, and others have; quote the page, or take all away"),
-    (evidence(doc_name=BOLT), f"evidence 1 is in {BOLT}, not in the gold filing {ACME}"),
-    (evidence(evidence_page_num=3), f"gold page 3 is past the end of {ACME} (3 pages, 0-based)"),
+    (evidence(doc_name=BOLT), f"evidence 1 is in {BOLT}, not in the gold filing {ACME}; leave out what is in others"),
+    (evidence(evidence_page_num=3), f"gold page 3 is past the end of {ACME} (3 pages, 0-based); correct {INDEX}"),
     (evidence(evidence_text="cash flow fell in spring"), f"only 0% of the evidence's words stand on page 1 of {ACME}; "
-     "correct evidence_page_num (the PDF's index, from 0) or the text"),
+     f"correct {INDEX} or the text"),
 ]  # fmt: skip
 BAD_DESCRIPTIONS = [
     *(({"doc_period": year}, f"doc_period is {year!r}; give a year such as 2024, or leave it out")
@@ -226,7 +227,7 @@ def test_a_dataset_has_a_question_and_its_gold_pages_have_text(sound):
     for question in sound.questions:
         question["evidence"] = [{"evidence_page_num": 1}]
     sound.question("q3", DUCT, (1, ""))
-    mend = "recognise it (OCR), or correct evidence_page_num (the PDF's index, from 0)"
+    mend = f"recognise it (OCR), or correct {INDEX}"
     assert problems_of(load, sound) == [f"{QUESTIONS} line 3: gold page 1 of {DUCT} has no text; {mend}"]
     words = "Чистые продажи выросли"
     sound.questions[:] = []
@@ -243,5 +244,5 @@ def test_files_that_are_missing_or_twice_in_data_are_told_at_once(sound):
     (sound.root / "data" / "other_open_source.jsonl").touch()
     assert problems_of(read_dataset, sound.root, "test") == [
         "data: more than one *open_source*.jsonl: other_open_source.jsonl, test_open_source.jsonl; leave one",
-        "data: no *document_information*.jsonl; see the dataset layout in the README",
+        "data: no *document_information*.jsonl; see the dataset layout in book/reproduce.md",
     ]
