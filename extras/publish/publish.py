@@ -62,7 +62,9 @@ def publish(study: Study, results: Path = published.RESULTS, readme: Path = ROOT
     (aside / published.RUNS_FILE).write_bytes(table_bytes(runs))
     (aside / "questions.csv").write_bytes(published.questions_csv(study.questions).encode())
     study.filings.to_csv(aside / "filings.csv", index=False)
-    known = [known_file(study, name) or target / name for name in BESIDE]  # what was measured once stays
+    before = target / published.MANIFEST
+    is_same = before.is_file() and read_json(before)["fingerprint"] == manifest["fingerprint"]
+    known = [known_file(study, name) or (target if is_same else aside) / name for name in BESIDE]  # measured once
     copied = {path.name: path for path in (study.outputs / SUMMARY_FILE, *filter(Path.is_file, known))}
     if (judged := FOLDER / f"{study.dataset.name}.csv").is_file():
         copied["pooled_gold.csv"] = judged

@@ -88,7 +88,7 @@ def read_json_lines(path: Path, problems: Problems) -> list[tuple[int, dict]]:
         if not text.strip():
             continue
         try:
-            record = json.loads(text)
+            record = json.loads(text, object_pairs_hook=_once)
         except (RecursionError, ValueError) as error:
             problems.add(path, f"broken JSON ({error}); mend or remove the line", number)
             continue
@@ -97,6 +97,13 @@ def read_json_lines(path: Path, problems: Problems) -> list[tuple[int, dict]]:
         else:
             problems.add(path, "not a JSON object; write one record a line, in braces", number)
     return found
+
+
+def _once(pairs: list[tuple[str, object]]) -> dict:
+    record, names = dict(pairs), [name for name, _ in pairs]
+    if len(record) < len(pairs):
+        raise ValueError(f"the field {max(names, key=names.count)!r} stands in it twice")
+    return record
 
 
 def _as_text(value: object) -> object:

@@ -213,13 +213,14 @@ def test_what_is_wrong_with_files_is_told_at_once(sound):
 
 
 def test_a_thousand_problems_are_fifty_and_a_count(sound):
-    sound.questions[2:] = ["[" * 200_000, *["{"] * 999]
+    sound.questions[2:] = ["[" * 200_000, '{"doc_name": "x", "doc_name": "y"}', *["{"] * 998]
     with pytest.raises(DatasetError) as caught:
         read_dataset(sound.write(), "test")
-    first, deep, broken, *rest = str(caught.value).splitlines()
-    assert (first, len(rest), rest[-1]) == (f"{sound.root}: 1000 problems", 49, "  and 950 more")
+    first, deep, doubled, broken, *rest = str(caught.value).splitlines()
+    assert (first, len(rest), rest[-1]) == (f"{sound.root}: 1000 problems", 48, "  and 950 more")
     assert deep.startswith(f"  {QUESTIONS} line 3: broken JSON (maximum recursion depth exceeded")
-    assert broken.startswith(f"  {QUESTIONS} line 4: broken JSON (Expecting property name")
+    assert doubled.startswith(f"  {QUESTIONS} line 4: broken JSON (the field 'doc_name' stands in it twice)")
+    assert broken.startswith(f"  {QUESTIONS} line 5: broken JSON (Expecting property name")
 
 
 def test_a_dataset_has_a_question_and_its_gold_pages_have_text(sound):

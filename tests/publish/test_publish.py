@@ -75,6 +75,12 @@ def test_what_was_measured_once_stays_in_the_next_publication(study, repository,
     study.corpus.home, study.corpus.published = study.home / "elsewhere", None if is_fresh else first
     again = publish_study(study)
     assert {name: again.file(name).read_bytes() for name in names} == measured
+    if is_fresh:
+        about = json.loads((again.root / "manifest.json").read_text())
+        (again.root / "manifest.json").write_text(json.dumps(about | {"fingerprint": "of another dataset"}))
+        commit(repository)
+        manifest.write_manifest(study)
+        assert not {*names} & publish_study(study).manifest["files"].keys()
 
 
 def test_publishing_twice_gives_the_same_bytes_also_from_the_store_after_a_commit(
