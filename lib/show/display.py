@@ -22,6 +22,7 @@ TYPE, NOT_DRAWN = ("smallest type", "not drawn")  # in a figure's file
 PAGE_COMMENT = "shows a page of a filing"
 INTERVAL = re.compile(r"(\[[^\s,]+,) (?=[^\s,]+\]$)")
 PLACEHOLDER = re.compile(r"(?<!\\)\{(\w+)\}(?!`)")  # neither escaped nor a role of MyST
+WITH_FORM = re.compile(r"(?<!\\)\{(\w+)[:!.\[][^}]*\}")
 GLUED = "application/papermill.record/"  # where myst_nb reads; its own glue takes two seconds to import
 
 
@@ -224,6 +225,8 @@ def _filled(study: Study, text: str, values: dict[str, object], form: Callable =
     of_all = {"n": len(study.questions), "companies": study.questions["company"].nunique()}
     named = {"dataset": study.dataset.name, "profile": study.profile.name}
     known = of_all | named | study.parameters | values
+    if with_form := WITH_FORM.search(text):
+        raise ValueError(f"{with_form[0]} is no placeholder; format the value, and say {{{with_form[1]}}}")
     return PLACEHOLDER.sub(lambda found: form(known[found[1]]), text)
 
 

@@ -69,6 +69,8 @@ def test_captions_are_filled_in_from_the_study_and_what_is_given_and_no_rows_are
     assert "At 5, 3 questions of 2 in dataset, profile: Dense, {cite}`x`, \\{n\\}." in shown.markdown
     with pytest.raises(KeyError, match="unknown"):
         table(study, pd.DataFrame({"n": [3]}), "few", "{unknown}")
+    with pytest.raises(ValueError, match=r"\{share:.2f\} is no placeholder; format the value, and say \{share\}"):
+        table(study, pd.DataFrame({"n": [3]}), "few", "{share:.2f}", share=0.5)
     for frame, head in ((pd.DataFrame(columns=["Method", "n"]), "| Method | n |"), (ONE[[]][:0], "| Nothing known |")):
         rows = re.findall(r"(?m)^\|.*", table(study, frame, "none", "Caption.").markdown)
         assert (rows[0], len(rows)) == (head, 3)
