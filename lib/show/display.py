@@ -22,7 +22,7 @@ TYPE, NOT_DRAWN = ("smallest type", "not drawn")  # in a figure's file
 PAGE_COMMENT = "shows a page of a filing"
 INTERVAL = re.compile(r"(\[[^\s,]+,) (?=[^\s,]+\]$)")
 PLACEHOLDER = re.compile(r"(?<!\\)\{(\w+)\}(?!`)")  # neither escaped nor a role of MyST
-WITH_FORM = re.compile(r"(?<!\\)\{(\w+)[:!.\[][^}]*\}")
+WITH_FORM = re.compile(r"(?<!\\)\{(\w+)[:!.\[][^}]*\}(?!`)")
 GLUED = "application/papermill.record/"  # where myst_nb reads; its own glue takes two seconds to import
 
 
