@@ -17,11 +17,12 @@ document.addEventListener("DOMContentLoaded", () => {
     set(false);
     article.querySelector("h1").after(button);
   }
-  for (const image of document.querySelectorAll(".bd-article figure > img, .bd-article figure > p > img")) {
+  for (const image of document.querySelectorAll(".bd-article figure img")) {
     const link = document.createElement("a");
     link.href = image.src;
     link.className = "enlarge";
-    image.replaceWith(link);
-    link.append(image);
+    const shown = image.closest("picture") ?? image;
+    shown.replaceWith(link);
+    link.append(shown);
   }
 });

@@ -27,6 +27,7 @@ from lib.files import ROOT
 from lib.models.weights import hub_models
 from lib.options import Names
 from lib.published import METRICS_FILE
+from lib.show.drawn import NARROW
 from lib.show.markup import escape
 from lib.studies import NOTEBOOKS
 from lib.study import Study
@@ -53,6 +54,7 @@ MOVED = {
 #: Scripts of the theme that no page needs, and those of the index, which the search page alone reads.
 ICONS = re.compile(r"\s*<!-- So that users can add custom icons -->|\s*<script[^>]*fontawesome\.js[^>]*></script>")
 SEARCH = re.compile(r'\s*<script src="[^"]*(?:searchtools|language_data|searchindex)\.js[^"]*"></script>')
+DRAWING = re.compile(r'<img [^>]*src="([./]*_images/)([\w-]+\.svg)"[^>]*>')
 LOGO = re.compile(r'<div class="sidebar-primary-item"(>\s*<a class="navbar-brand)')
 #: What the search page leaves out of the excerpts that it shows; code of notebooks as well.
 LEFT_OUT, CELLS = '".headerlink", ', '"details.hide, .cell_input, .code-switch", '
@@ -184,6 +186,8 @@ def compile_book(study: Study, built: Path, say=print) -> None:
     shutil.copytree(found.result(), aside)
     shutil.copytree(downloads, aside / "_static", dirs_exist_ok=True)
     shutil.copytree(explorer, aside / "_static" / "explorer", dirs_exist_ok=True)
+    if (narrow := study.outputs / "figures" / NARROW).is_dir():
+        shutil.copytree(narrow, aside / "_images" / NARROW)
     tidy(aside)
     for old, new in MOVED.items():
         text = f'<!doctype html><title>Moved</title><meta http-equiv="refresh" content="0; url={new}.html">'
@@ -206,11 +210,20 @@ def run_jupyter_book(source: Path, compiled: Path) -> Path:
 
 
 def tidy(site: Path) -> None:
-    """Take from a folder of HTML the scripts that no page needs, and correct what axe-core finds in the theme."""
+    """Take from a folder of HTML the scripts that no page needs, correct what axe-core finds in the theme, and show on
+    phones the figures that are laid out for them."""
+    narrow = {path.name for path in (site / "_images" / NARROW).glob("*.svg")}
+
+    def with_narrow(found: re.Match) -> str:
+        image, folder, name = found[0], *found.groups()
+        source = f'<source media="screen and (max-width: 700px)" srcset="{folder}{NARROW}/{name}">'
+        return f"<picture>{source}{image}</picture>" if name in narrow else image
+
     for path in site.rglob("*.html"):
         text = ICONS.sub("", path.read_text(encoding="utf-8")).replace("<th></th>", "<td></td>")
         text = LOGO.sub(r'<div class="sidebar-primary-item" role="navigation" aria-label="Title"\1', text)
         text = text.replace(' role="doc-biblioentry"', "").replace('<div role="list" class="citation-list">', "<div>")
+        text = DRAWING.sub(with_narrow, text)
         path.write_text(text if path.name == "search.html" else SEARCH.sub("", text), encoding="utf-8")
     tools = site / "_static" / "searchtools.js"
     tools.write_text(tools.read_text(encoding="utf-8").replace(LEFT_OUT, LEFT_OUT + CELLS), encoding="utf-8")

@@ -12,7 +12,7 @@ from IPython.display import display
 
 from lib.methods import METHODS
 from lib.metrics import METRIC_TITLES
-from lib.show.drawn import OF_DEMO, not_drawn, pages_in, smallest_type
+from lib.show.drawn import NARROW, OF_DEMO, for_phone, not_drawn, pages_in, smallest_type
 from lib.show.markup import Markup, as_csv, escape
 from lib.stats import tier
 from lib.study import Study
@@ -191,8 +191,9 @@ def figure(
 ) -> Shown:
     """A numbered figure, ``fig-<name>``, as :func:`table`; ``alt`` is the picture in words, and ``drawn`` is closed.
 
-    The outputs get ``figures/<name>.svg``, transparent, and ``.csv`` with the numbers that are drawn (``data``). A page
-    of a filing is a ``.png``, as drawings are inverted in dark mode; it is not published unless it is OF_DEMO.
+    The outputs get ``figures/<name>.svg``, transparent, and ``.csv`` with the numbers that are drawn (``data``), and
+    ``figures/narrow/<name>.svg`` where :func:`lib.show.drawn.for_phone` can lay it out. A page of a filing is a
+    ``.png``, as drawings are inverted in dark mode; it is not published unless it is OF_DEMO.
     """
     pages = pages_in(drawn)
     svg, png = ((study.outputs / "figures" / f"{name}{suffix}") for suffix in (".svg", ".png"))
@@ -205,6 +206,11 @@ def figure(
         style = {"transparent": True, "metadata": {"Date": None, "Creator": None, "Description": json.dumps(about)}}
     aside = path.with_suffix(f".aside{path.suffix}")
     drawn.savefig(aside, bbox_inches="tight", **style)
+    narrow = path.parent / NARROW / path.name
+    narrow.parent.mkdir(exist_ok=True)
+    narrow.unlink(missing_ok=True)
+    if not pages and for_phone(drawn):
+        drawn.savefig(narrow, bbox_inches="tight", **style)
     plt.close(drawn)
     aside.replace(path)
     other.unlink(missing_ok=True)

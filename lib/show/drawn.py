@@ -1,4 +1,8 @@
-"""What a drawn figure holds: its smallest type, names in legends that nothing is drawn for, a page of a filing."""
+"""What a drawn figure holds: its smallest type, names in legends that nothing is drawn for, a page of a filing; and its
+layout for a phone."""
+
+import textwrap
+from itertools import combinations
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -11,6 +15,7 @@ from matplotlib.text import Text
 
 #: Inches that a figure has in the book's column: one that is wider is shown smaller, and its type with it.
 SHOWN_WIDTH = 7.6
+PHONE_WIDTH, NARROW = 4.1, "narrow"  # inches of a figure on a phone, and the folder of those
 OF_DEMO = "page-of-the-demo"  # the gid of axes whose page may be published
 
 
@@ -53,3 +58,43 @@ def pages_in(drawn: plt.Figure) -> list[plt.Axes]:
 def _has_picture(axes: plt.Axes) -> bool:
     pictures = (one.get_array() for one in axes.images)
     return any(one.dtype == np.uint8 and one.ndim == 3 for one in pictures)
+
+
+def for_phone(drawn: plt.Figure) -> bool:
+    """Lay a figure out again, PHONE_WIDTH wide: panels below each other, legends above, labels in short lines. Returns
+    whether it can be read: no more texts meet than before, and the drawing has room."""
+    panels = [axes for axes in drawn.axes if axes.get_subplotspec()]
+    met, height = _meeting(drawn), drawn.get_figheight()
+    if len(panels) > 1 and all(axes.get_subplotspec().rowspan.start == 0 for axes in panels):
+        height *= len(panels)
+        for axes, place in zip(panels, drawn.add_gridspec(len(panels), 1), strict=True):
+            axes.set_subplotspec(place)
+            axes.tick_params(labelleft=True)
+    for legend in [*drawn.legends, *filter(None, (axes.get_legend() for axes in panels))]:
+        names = [text.get_text() for text in legend.get_texts()]
+        n_columns = 1 if max(map(len, names)) > 20 else 2
+        legend.remove()
+        drawn.legend(legend.legend_handles, names, loc="outside upper left", ncols=n_columns, fontsize=9)
+        height += 0.2 * len(names) / n_columns
+    for axes in panels:
+        if (names := [one.get_text() for one in axes.get_xticklabels()]) and names[0][:1].isalpha():
+            axes.set_xticks(axes.get_xticks(), [textwrap.fill(name, 8) for name in names])
+        axes.tick_params(axis="x", labelsize=8)
+        names = [textwrap.fill(one.get_text().replace("\n", " "), 26) for one in axes.get_yticklabels()]
+        if any(len(name) > 8 for name in names):
+            axes.set_yticks(axes.get_yticks(), names, fontsize=8)
+            height = max(height, 0.15 * len(names) * max(name.count("\n") + 1 for name in names) + 1)
+        axes.set_xlabel(textwrap.fill(axes.get_xlabel(), 38))
+        for text in axes.texts:
+            text.set_fontsize(min(text.get_fontsize(), 8.5))
+    drawn.set_size_inches(PHONE_WIDTH, height)
+    drawn.set_layout_engine("constrained")
+    return _meeting(drawn) <= met and all(axes.get_position().width > 0.3 for axes in panels)
+
+
+def _meeting(drawn: plt.Figure) -> int:
+    """How many pairs of a figure's texts overlap."""
+    drawn.canvas.draw()
+    shown = (text for text in drawn.findobj(Text) if text.get_visible() and text.get_text().strip())
+    places = [text.get_window_extent().padded(-2) for text in shown]
+    return sum(one.overlaps(other) for one, other in combinations(places, 2))

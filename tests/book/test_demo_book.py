@@ -120,6 +120,11 @@ def test_the_index_says_in_one_screen_what_was_found(book, browser, scheme):
     code = "return document.querySelector('#fig-headline').getBoundingClientRect().bottom"
     assert browser.execute_script(code) <= 1000
     assert browser.execute_script("return document.documentElement.dataset.theme") == scheme
+    shown = "return document.querySelector('#fig-headline img').currentSrc"
+    assert browser.execute_script(shown).endswith("/_images/lost.svg")
+    look(browser, 390, 844, is_phone=True, scheme=scheme)
+    browser.refresh()
+    assert browser.execute_script(shown).endswith("/_images/narrow/lost.svg")
 
 
 def test_what_was_published_is_shown(book):

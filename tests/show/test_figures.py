@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from lib.analysis.decomposition import METRIC_OF
 from lib.show import chapters, figures
-from lib.show.drawn import smallest_type
+from lib.show.drawn import PHONE_WIDTH, for_phone, smallest_type
 
 PARTS = {"found": 0.1, "chunk": 0.0, "page": 0.6, "document": 0.3}
 
@@ -57,6 +57,23 @@ def test_of_two_joined_dots_the_first_is_hollow_and_a_missing_one_is_left_out():
     assert (first.get_markerfacecolor(), second.get_markerfacecolor()) == ("white", figures.COLOURS[0])
     assert [*first.get_xdata()] == [0.2, 0.3]
     assert names(drawn) == ["Dense", "BM25"]
+
+
+def test_a_phone_has_panels_below_each_other_and_no_layout_of_a_figure_whose_texts_would_meet():
+    drawn, panels = plt.subplots(1, 2, figsize=(7.6, 2), sharey=True)
+    for axes in panels:
+        axes.barh([0, 1, 2], [1, 2, 3], label="pages")
+        figures.label_rows(axes, ["Light page scorer, sum of scores, filings matched by records"] * 3)
+    panels[1].legend()
+    assert for_phone(drawn)
+    upper, lower = (axes.get_window_extent() for axes in panels)
+    assert (drawn.get_figwidth(), lower.y1 < upper.y0) == (PHONE_WIDTH, True)
+    assert (panels[1].get_legend(), len(drawn.legends)) == (None, 1)
+    assert max(len(line) for name in names(drawn) for line in name.split("\n")) <= 26
+    crowded, axes = plt.subplots(figsize=(7.6, 2))
+    for place in (0, 0.3, 0.6):
+        axes.text(place, 0.5, "a name beside its point")
+    assert not for_phone(crowded)
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=15))
