@@ -97,7 +97,8 @@ def notebook(names: Names, name: str, parameters: list[tuple[str, str]]) -> str:
             raise StudyError(f"{key} is {value!r}: give its value as YAML, such as 5 or [bm25, dense]") from None
     folder = ARTIFACTS / "reruns" / f"{name}-{digest_of(given)[:12]}"
     os.environ[OUTPUTS_VARIABLE] = str(folder)
-    return f"executed notebook: {notebooks.run(name, given, folder / 'notebooks')}"
+    executed = notebooks.run(name, given, folder / "notebooks")
+    return f"executed notebook: {executed}\nits tables, as CSV: {folder / 'tables'}"
 
 
 @commands.command()

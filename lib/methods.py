@@ -84,7 +84,7 @@ row("multi_hyde_rerank", "Multi-HyDE + reranker", "Multi-HyDE → first 20 → c
     uses=("multi_hyde",), options={"first_stage": "multi_hyde"}, needs=(PAIRS,))
 
 _BEST_PAGES = "ranks all pages → dense search of the chunks of the best P"
-_SMALL_MAP = "question → a small map over frozen vectors, trained in folds by"
+_SMALL_MAP = "question → a small adapter on frozen vectors, trained in folds by"
 _FROZEN, _TUNED = ("embedder", "page_scorer", "page_scorer_light"), ("embedder", "page_scorer")
 row("page_then_chunk", "Page, then chunk", f"question → the untrained encoder {_BEST_PAGES}",
     "kobeissi2026", pages.score, *_FROZEN, options={"scorer": "untrained"})
@@ -130,7 +130,7 @@ _ORDERS = {"page": f"{_BEST} their pages",
            "sum": f"{_BEST} the sum of their page's score and their own, both standardised"}
 _SCORERS = {
     "full": ("an encoder", "page_scorer", _TUNED, ()),
-    "light": ("a small map over frozen vectors", "page_scorer_light", _FROZEN, ()),
+    "light": ("a small adapter on frozen vectors", "page_scorer_light", _FROZEN, ()),
     "best": ("an encoder that reads company, period and form before each page", "page_scorer",
              (*_TUNED, "page_scorer_best"), (RECORDS,)),
 }

@@ -145,10 +145,6 @@ class Study:
         """Whether a run is published, or can be computed here."""
         return self.has_text or f"{condition}/{name}" in self.published.manifest["runs"]
 
-    def run_digest(self, name: str, condition: Condition = "standard") -> str:
-        """What identifies the content of a run."""
-        return self.run_entry(name, condition).digest
-
     def candidates(self, condition: Condition) -> np.ndarray:
         """The candidate matrix of a condition, see :func:`lib.runs.candidates`."""
         return self.memo(("candidates", condition), lambda: runs.candidates(condition, self.questions, self.chunks))

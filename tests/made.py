@@ -16,7 +16,7 @@ def make_study(n_draws: int = 50, seed: int = 0, **given) -> SimpleNamespace:
         "dataset": SimpleNamespace(name="financebench", fingerprint=""),
         "digest": str,
         "settings_of": lambda sections: {},
-        "run_digest": lambda method, condition: "",
+        "run_entry": lambda method, condition="standard": SimpleNamespace(digest=""),
         "memo": lambda key, compute: compute(),
         "store": SimpleNamespace(kept=lambda stage, params, make, *version, **about: make()),
     }

@@ -13,7 +13,7 @@ from lib.chunkings.table import CHUNKINGS
 from lib.corpus import Corpus, settings_of
 from lib.data.chunks import as_chunks
 from lib.data.dataset import read_dataset, read_questions
-from lib.evaluation import evaluate
+from lib.evaluation import MEASURED, evaluate
 from lib.files import ROOT, digest_of, digest_of_file
 from lib.method import Chunking
 from lib.methods import METHODS
@@ -46,6 +46,13 @@ def computed(make_study) -> Study:
     study = make_study()
     run_all(study)
     return study
+
+
+def test_stored_metrics_that_lack_a_new_one_are_refused(computed, monkeypatch):
+    evaluate(computed, "bm25")
+    monkeypatch.setattr("lib.evaluation.MEASURED", {*MEASURED, "new_metric"})
+    with pytest.raises(StudyError, match="stored metrics of bm25 lack new_metric: raise VERSION in lib/evaluation.py"):
+        evaluate(computed, "bm25")
 
 
 def test_two_question_sets_share_pages_chunks_and_vectors(make_study, question_folder, tmp_path, monkeypatch):

@@ -152,7 +152,7 @@ def right_by_run(study: Study, methods: Sequence[str]) -> pd.DataFrame:
         scored = score(study, Answers(Context(method, method), texts, Filled()), right_metrics)
         return scored.set_index("question_id")["value"].rename(method)
 
-    params = {name: study.run_digest(name) for name in methods}
+    params = {name: study.run_entry(name).digest for name in methods}
     params = {"runs": params, "questions": study.digest("questions"), "settings": study.settings_of(("answers",))}
     make = lambda: pd.concat(map(of, methods), axis=1).reset_index()  # noqa: E731
     return study.store.kept("answers/right-by-run", params, make, VERSION, public=True)

@@ -60,7 +60,7 @@ def changes(first: Study, second: Study, k: int) -> pd.DataFrame:
     shared = [run for run in measured(second.profile) if run in set(measured(first.profile))]
     shared = [run for run in shared if run[1] != CONDITIONS[2]]  # given the pages, no encoder can lose one
     shared = [run for run in shared if all(one.has_run(*run) for one in (first, second))]
-    shared = [run for run in shared if first.run_digest(*run) != second.run_digest(*run)]
+    shared = [run for run in shared if first.run_entry(*run).digest != second.run_entry(*run).digest]
     table, draws = pd.DataFrame(shared, columns=["method", "condition"]), Resampling.of(first)
     both = [evaluate_runs(study, shared) for study in (first, second)]
     is_matched = ["matched by" in METHODS[name].title for name in table["method"]]

@@ -129,7 +129,7 @@ def characters(table: pd.DataFrame) -> int:
 def counts(study: Study) -> dict[str, int]:
     """What became of the questions (``pair``, ``right``, ``missing``), and the ``n_characters`` that an epoch of every
     fold reads: a pair is trained on in all folds but one. Stored, and published without text."""
-    return _counts(study, [study.run_digest(name, "standard") for name in baselines()])
+    return _counts(study, [study.run_entry(name).digest for name in baselines()])
 
 
 @stored(

@@ -20,7 +20,7 @@ from lib.ahead.views import PageViews, Vectors, pool_of
 from lib.answers.pages_read import filings_named, sheet
 from lib.answers.prompt_context import order_of_segments
 from lib.answers.reading import Cell
-from lib.answers.sure import BESIDE, reading
+from lib.answers.sure import BESIDE, fitted, reading
 from lib.archive.described import described, filing_facts, pages_of
 from lib.archive.index import PICTURES, Shards
 from lib.data.pdf import picture
@@ -95,7 +95,8 @@ class Archive:
         (named,), asked = filings_named([question], self.filed), asked_period(question)
         places = found[["doc_name", "page", "text"]].itertuples(index=False, name=None)
         read = reading(question, named, [sheet(name, page, known[name].year, text) for name, page, text in places])
-        unsure = f"a figure was read, with a chance of being right of {read.sure:.0%}" if read.result.text else ""
+        least = fitted()["least"]
+        unsure = f"{read.result.text} was read, with a chance of {read.sure:.0%} of being right; {least:.0%} is needed"
         pages = []
         for page, passage in zip(found[:k].itertuples(), passages(question, found["text"][:k]), strict=True):
             filing = known[page.doc_name]
@@ -180,13 +181,14 @@ def with_pictures(shards: Shards, found: dict) -> dict:
 def written(found: dict) -> str:
     """An answer with pictures as lines for a person: the answer and where it is from, then the pages, from 0."""
     if found["answer"] is None:
-        lines = [f"no figure found: {found['why_not']}"]
+        lines = [f"no sure figure: {found['why_not']}"]
     else:
         formula = found["formula"].replace("_", " ")
         lines = [f"{found['answer']} = {formula} (chance of being right {found['confidence']:.0%})"]
     for cell in found["cells"]:
         value = f"   {cell['item']} {cell['year']} = {cell['value']} {cell['unit']}".rstrip()
         lines.append(f"{value}: row “{cell['row']}”, column {cell['year']}, {cell['document']}, page {cell['page']}")
+    lines += ["Best pages; a document's first page is page 0:"] * bool(found["pages"])
     for rank, page in enumerate(found["pages"], 1):
         about = f"{page['filing']} ({page['fits']}), score {page['score']:.2f}"
         lines.append(f"{rank}. {page['document']}, page {page['page']}: {about}")

@@ -110,7 +110,7 @@ def page_run(study: Study, page_scores: np.ndarray, candidates: np.ndarray, dept
 def scorer_scores(study: Study, name: str, by: str = "company") -> np.ndarray:
     """The page scores of a scorer, shape (n_questions, n_pages), ``-inf`` where a trained scorer's is not kept.
 
-    ``name`` is one of TUNED, ``light`` (a map over frozen vectors) or ``untrained``, which all of them are where the
+    ``name`` is one of TUNED, ``light`` (an adapter on frozen vectors) or ``untrained``, which all of them are where the
     study's questions cannot train a scorer; the folds of a trained one hold out what ``by`` says.
     """
     if name == "untrained" or full.untrainable(study):

@@ -184,12 +184,13 @@ def test_what_is_written_of_an_answer_is_its_derivation_then_the_pages():
     assert written(found | {"cells": [cell | {"unit": "million"}]}).splitlines() == [
         "$500 = net income / revenue (chance of being right 93%)",
         "   revenue 2020 = 500 million: row “Net sales”, column 2020, ACME, page 3",
+        "Best pages; a document's first page is page 0:",
         "1. ACME, page 3: Acme 2020 10-K (company and year), score 1.25",
         "   Net sales 500",
         "   p.png",
     ]
     none = found | {"answer": None, "why_not": "no page has a table", "cells": []}
-    assert written(none).splitlines()[0] == "no figure found: no page has a table"
+    assert written(none).splitlines()[0] == "no sure figure: no page has a table"
     (passage,) = passages(
         "What was inventory turnover?", ["filler\n" * 8 + "Inventory turnover\n6.00\n" + "more\n" * 8]
     )

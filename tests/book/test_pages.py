@@ -247,6 +247,6 @@ def test_the_record_of_answers_is_of_the_demo_s_own_questions_with_gold_pages():
         assert one["gold"] == list(known["gold_pages"])
         assert (one["answer"] is None) == (one["confidence"] < fitted()["least"])
     assert page.count("(no answer).") == sum(one["answer"] is None for one in found) > 0
-    assert page.count("**No figure found**") == page.count("(no answer).")
+    assert page.count("**No sure figure**") == page.count("(no answer).")
     assert len(re.findall(r"^\| (financebench|page\\-questions) \| \d", page, flags=re.M)) == 2
     assert " (gold): " in page

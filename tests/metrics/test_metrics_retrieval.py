@@ -57,7 +57,7 @@ def test_measures_over_pages_and_filings_by_hand():
     assert [found["q1", "ndcg", 3], found["q1", "mrr", 3]] == pytest.approx([(1 / math.log2(4)) / ideal, 1 / 3])
     assert found["q2"].eq(0).all()  # a question counts without a right page, and without a row
     assert found["q3"].eq(0).all()
-    assert len(found) == 3 * (3 * len(m.DEPTHS) + len(m.PAGE_MEASURES) + len(m.DOC_MEASURES))
+    assert len(found) == 3 * (len(m.CHUNK_METRICS) * len(m.DEPTHS) + len(m.PAGE_MEASURES) + len(m.DOC_MEASURES))
     nothing = pd.DataFrame(columns=list(RUN.columns))
     assert m.retrieval_metrics(nothing, QUESTIONS)["value"].eq(0.0).all()
     assert m.gold_ranks(nothing, QUESTIONS)["rank"].isna().all()

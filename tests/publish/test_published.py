@@ -24,7 +24,7 @@ from tests.small import ECHO
 
 def counts(study: Study) -> pd.DataFrame:
     """A public frame of the study."""
-    params = {"pages": study.digest("pages"), "run": study.run_digest("bm25")}
+    params = {"pages": study.digest("pages"), "run": study.run_entry("bm25").digest}
     return study.store.kept(
         "analysis/counts", params, lambda: study.pages.groupby("doc_name", as_index=False).size(), public=True
     )
