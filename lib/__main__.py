@@ -26,7 +26,6 @@ COUNT = IntRange(min=1)
 
 #: The commands that do no more than call a function with the study, and their help.
 CALLING = {
-    "export-scorer": "Train the page scorer on every question and write it with its card.",
     "measure": "Compute runs and metrics without a book, one method after another; a killed run resumes.",
     "mistakes": "Measure what evaluation mistakes add to the page scorer: hours of training, resumed where it stopped.",
     "page-scorer": "Train and score the folds of the page scorer.",
@@ -205,8 +204,6 @@ calls(
 )
 DEPTH = option("-k", "--k", type=COUNT, default=5, show_default=True, help="depth of the metrics")
 calls("mistakes", "extras.page_scorer.mistakes:train_mistakes", DEPTH, chapter="04_page_scorer")
-TARGET = option("--target", type=PATH, required=True, help="directory of the model")
-calls("export-scorer", "extras.page_scorer.export:export_scorer", TARGET, chapter="04_page_scorer", said="exported: {}")
 TRAINED = "trained on {0[n_questions]} questions of {0[n_companies]} companies"
 calls("train-ahead", "extras.ahead.train:train", chapter="07_ahead", said=TRAINED)
 
