@@ -12,17 +12,8 @@ from pathlib import Path
 import click
 import pandas as pd
 
-from extras.preference.needs import check_machine, hours, memory_gib
 from extras.preflight import preflight
-from lib.analysis.preference import (
-    COMPARED_VERSION,
-    counts,
-    fold_pairs,
-    folds,
-    prompt_context,
-    rejected_context,
-    stored_as,
-)
+from lib.analysis.preference import COMPARED_VERSION, fold_pairs, folds, prompt_context, rejected_context, stored_as
 from lib.files import digest_of
 from lib.folds import Fold
 from lib.models.weights import fetch, hub_models, weights_hash
@@ -53,7 +44,6 @@ def fold_model(study: Study, fold: Fold) -> Entry:
     checkpoints = study.store.root / STAGE / f"checkpoints-{study.store.key(STAGE, params, VERSION)}"
 
     def compute(target: Path) -> None:
-        check_machine(study.profile)
         from extras.preference.dpo import save, train
 
         model, tokenizer, curve = train(fetch(weights), table, settings, checkpoints, title)
@@ -85,11 +75,12 @@ def run(study: Study, only: int | None = None) -> pd.DataFrame:
     """Train and compare; the comparison is stored without text, and shown in appendix a3."""
     from extras.preference.tuned import compared
 
-    of = check_machine(study.profile), study.profile.preference
+    generator = study.profile.generator
+    if generator.backend != "transformers":
+        given = f"the generator {generator.weights} is run by {generator.backend}, which does not train it"
+        raise StudyError(f"{given}: say --profile preference or paper")
     if hub_models(study.profile):
         preflight(study)
-    takes = hours(*of, counts(study)["n_characters"])
-    click.echo(f"training takes {memory_gib(*of):.1f} GiB and, on one GPU, roughly {takes:.1f} hours")
     models = train_all(study, click.echo, only)
 
     def make() -> pd.DataFrame:

@@ -23,6 +23,7 @@ PAGE_COMMENT = "shows a page of a filing"
 INTERVAL = re.compile(r"(\[[^\s,]+,) (?=[^\s,]+\]$)")
 PLACEHOLDER = re.compile(r"(?<!\\)\{(\w+)\}(?!`)")  # neither escaped nor a role of MyST
 WITH_FORM = re.compile(r"(?<!\\)\{(\w+)[:!.\[][^}]*\}(?!`)")
+pd.options.display.precision = 3  # of frames that a cell shows as they are
 GLUED = "application/papermill.record/"  # where myst_nb reads; its own glue takes two seconds to import
 
 

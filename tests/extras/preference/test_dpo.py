@@ -1,4 +1,4 @@
-"""TRL's training on a tiny model: the loss against its formula, margins that grow, and what a machine must have."""
+"""TRL's training on a tiny model: the loss against its formula, and margins that grow."""
 
 import math
 
@@ -8,14 +8,12 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from lib.profile import load_profile
 from lib.words import StudyError
 
 from .conftest import SETTINGS
 
 pytest.importorskip("trl", reason="trl is not installed; run make env")
 
-from extras.preference import needs
 from extras.preference.dpo import train
 
 CHATS = [[{"role": "system", "content": "Be brief."}, {"role": "user", "content": f"Sales of {n}?"}] for n in range(8)]
@@ -97,46 +95,3 @@ def test_what_cannot_be_trained_is_told(trained, monkeypatch, changes, n_gpus, s
     monkeypatch.setattr(torch.cuda, "device_count", lambda: n_gpus)
     with pytest.raises(StudyError, match=said):
         trained(**changes)
-
-
-def test_memory_is_parameters_times_bytes_and_time_is_operations(tiny_qwen):
-    n = sum(part.numel() for part in AutoModelForCausalLM.from_pretrained(tiny_qwen).parameters())
-    assert needs.n_parameters(str(tiny_qwen)) == n
-    for changes, n_bytes in ({"method": "full"}, 16), ({"method": "lora", "rank": 10}, 2 + 16 * 0.004):
-        assert needs.memory_gib(10**9, SETTINGS | changes) == pytest.approx(1.3 * n_bytes * 10**9 / 2**30)
-    settings = SETTINGS | {"method": "lora", "epochs": 2}
-    assert needs.hours(10**9, settings, 3_000_000) == pytest.approx(8 * 10**9 * 10**6 * 2 / 4e13 / 3600)
-
-
-def test_the_adapters_of_a_7b_model_are_not_more_than_estimated():
-    peft = pytest.importorskip("peft", reason="peft is not installed; run make env")
-    from transformers import Qwen2Config, Qwen2ForCausalLM
-
-    sizes = {"hidden_size": 3584, "intermediate_size": 18944, "num_hidden_layers": 28, "vocab_size": 152064}
-    with torch.device("meta"):
-        model = Qwen2ForCausalLM(Qwen2Config(num_attention_heads=28, num_key_value_heads=4, **sizes))
-        adapted = peft.get_peft_model(model, peft.LoraConfig(r=16, target_modules="all-linear", task_type="CAUSAL_LM"))
-    trained, of_all = adapted.get_nb_trainable_parameters()
-    assert of_all - trained == pytest.approx(needs.n_parameters("qwen2.5-7b-instruct"), rel=0.01)
-    assert 0.5 < trained / (needs.ADAPTER_SHARE * 16 * of_all) < 1
-
-
-@pytest.mark.parametrize(
-    ("profile", "gpu_gib", "changes", "told"),
-    [
-        ("default", None, {}, "qwen2.5-coder-0.5b is run by llama.cpp, .*say --profile preference"),
-        ("paper", 99.0, {"method": "some"}, "preference.method is 'some': say .* method full or lora"),
-        ("paper", None, {}, r"qwen2.5-7b-instruct has 7.6 billion .* by full takes 147 GiB of a GPU; here is no GPU"),
-        ("paper", 24.0, {}, "takes 147 GiB of a GPU; here is Some GPU, 24 GiB: say preference.method: lora"),
-        ("paper", 24.0, {"method": "lora", "rank": 16}, None),
-        ("preference", None, {"method": "lora"}, None),  # a small model needs no GPU
-    ],
-)
-def test_a_machine_is_large_enough_or_it_is_told_why_not(monkeypatch, profile, gpu_gib, changes, told):
-    monkeypatch.setattr(needs, "gpu", lambda: gpu_gib and ("Some GPU", gpu_gib))
-    given = load_profile(profile).updated({"preference": SETTINGS | changes})
-    if told:
-        with pytest.raises(StudyError, match=told):
-            needs.check_machine(given)
-    else:
-        assert needs.check_machine(given) == needs.n_parameters(given.generator.weights)
