@@ -10,6 +10,7 @@ from pathlib import Path
 import pandas as pd
 
 from lib.files import exclusively
+from lib.method import remembered
 from lib.metrics import METRICS, answers, overlap, pooled, retrieval, right
 from lib.metrics.frame import HEADLINE, Metrics
 from lib.published import ANSWERS_FILE, METRICS_FILE, metrics_csv
@@ -50,9 +51,10 @@ def metrics_entry(study: Study, method: str, condition: Condition) -> Entry:
     return study.store.get(f"metrics/{condition}/{method}", params, compute, VERSION, public=True)
 
 
+@remembered
 def chunk_texts(study: Study) -> Mapping[str, str]:
     """The text of each chunk of the table that is searched, by chunk_id."""
-    return study.memo("chunk_texts", lambda: study.chunks.set_index("chunk_id")["text"].to_dict())
+    return study.chunks.set_index("chunk_id")["text"].to_dict()
 
 
 def _measured(
