@@ -20,7 +20,7 @@ from lib.words import IN_WORDS, NeedsFilings
 
 TYPE, NOT_DRAWN = ("smallest type", "not drawn")  # in a figure's file
 PAGE_COMMENT = "shows a page of a filing"
-INTERVAL = re.compile(r"(\[[^\s,]+,) (?=[^\s,]+\]$)")
+UNBROKEN = re.compile(r"(\[[^\s,]+,|^likely|^not) (?=[^\s,]+\]$|gain$|loss$|shown$)")  # an interval, and a verdict
 PLACEHOLDER = re.compile(r"(?<!\\)\{(\w+)\}(?!`)")  # neither escaped nor a role of MyST
 WITH_FORM = re.compile(r"(?<!\\)\{(\w+)[:!.\[][^}]*\}(?!`)")
 pd.options.display.precision = 3  # of frames that a cell shows as they are
@@ -110,7 +110,7 @@ def markdown_table(frame: pd.DataFrame, plain: bool = False) -> Markup:
 def escape_cell(cell: object) -> str:
     """A cell's text: missing values as a dash, code in backticks left alone."""
     text = cell if isinstance(cell, str) else "–" if pd.isna(cell) else str(cell)
-    return text if re.fullmatch(r"`[\w.#-]+`", text) else INTERVAL.sub(r"\1&nbsp;", escape(text))
+    return text if re.fullmatch(r"`[\w.#-]+`", text) else UNBROKEN.sub(r"\1&nbsp;", escape(text))
 
 
 def _is_numeric(column: pd.Series) -> bool:
