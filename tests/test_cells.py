@@ -2,11 +2,14 @@
 
 from types import SimpleNamespace
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.colors import to_rgb
 
 from lib.analysis import growth, ladder
+from lib.analysis.decomposition import METRIC_OF
 from lib.analysis.overlap_dose import DOSES
 from lib.profile import load_profile
 from lib.stats import Resampling
@@ -204,3 +207,23 @@ def test_steep_ranks_are_told_apart_and_lines_named_at_their_ends_all_but_the_fi
     assert [[-1, -0.2], [1, 0.1]] in [line.get_xydata().tolist() for line in drawn]
     assert {text.get_text() for text in axes.texts} == {"one", "control", "two"}
     assert [line.get_linestyle() for line in drawn].count("--") == 1
+
+
+def test_parts_of_a_bar_add_to_one_and_differ_in_lightness():
+    after = after_cells("05_breakdowns", "def step_bars")
+    (_, axes), means = plt.subplots(), pd.DataFrame([[0.1, 0.0, 0.6, 0.3], [0.5, 0.1, 0.3, 0.1]])
+    after["step_bars"](axes, means.set_axis([*METRIC_OF.values()], axis=1))
+    assert [bar.get_x() + bar.get_width() for bar in axes.containers[-1]] == pytest.approx([1, 1])
+    light = [np.dot(to_rgb(one), (0.3, 0.6, 0.1)) for one in after["COLOUR_OF"].values()]
+    assert min(np.diff(light)) > 0.02
+
+
+def test_a_gold_page_is_followed_from_one_search_to_the_other():
+    questions = pd.DataFrame({"question_id": ["a", "b"], "doc_name": ["A", "B"], "gold_pages": [[1], [0, 1]]})
+    rows = {"standard": [("a", 1, "A", 2), ("b", 1, "A", 0)], "oracle-document": [("a", 1, "A", 1), ("b", 1, "B", 0)]}
+    columns = ["question_id", "rank", "doc_name", "page"]
+    runs = {name: pd.DataFrame(row, columns=columns).assign(chunk_id="") for name, row in rows.items()}
+    study = SimpleNamespace(questions=questions, run=lambda method, condition: runs[condition])
+    metrics = {("dense", "doc_recall", 5): pd.Series([1.0, 0.0], ["a", "b"])}
+    found = after_cells("05_breakdowns", "def followed", study=study, metrics=metrics, k=5)["followed"]("dense")
+    assert found[found > 0].to_dict() == {"page_back": 0.5, "document_back": 0.25, "document_lost": 0.25}

@@ -74,23 +74,6 @@ def decompose(run: pd.DataFrame, questions: pd.DataFrame, words: pd.DataFrame, k
     return split.groupby(gold["question_id"], sort=False).mean()
 
 
-def recovery(run: pd.DataFrame, oracle: pd.DataFrame, questions: pd.DataFrame, k: int) -> pd.DataFrame:
-    """What a run found and lost at each step, split by whether the run with the filing given finds it (``_back``):
-    shares of each question's gold pages, which by pairs (``page_back``, ``page_lost``) add to page recall and to the
-    losses of :func:`decompose`. A page that the oracle finds was crowded out by chunks of other filings."""
-    gold = gold_pages(questions)
-    top, told = (part[part["rank"] <= k] for part in (run, oracle))
-    has_document, has_page, is_back = (
-        _rows_in(gold, top, PAGE[:2]),
-        _rows_in(gold, top, PAGE),
-        _rows_in(gold, told, PAGE),
-    )
-    steps = {"document": ~has_document, "page": has_document & ~has_page, "found": has_page}
-    split = {f"{step}_back": part & is_back for step, part in steps.items()}
-    split |= {f"{step}_lost": part & ~is_back for step, part in steps.items()}
-    return pd.DataFrame(split).astype(float).groupby(gold["question_id"], sort=False).mean()
-
-
 def _rows_in(frame: pd.DataFrame, other: pd.DataFrame, columns: list[str]) -> pd.Series:
     wanted, there = (pd.MultiIndex.from_frame(part[columns].astype(str)) for part in (frame, other))
     return pd.Series(wanted.isin(there), frame.index, dtype=bool)

@@ -1,11 +1,6 @@
-"""Two encoders side by side: what the better one changes in each row, and what it is worth beside other changes.
-
-What one of several changes is worth is its Shapley value: what it adds to those made before it, on average over all
-orders in which they can be made (Shapley, 1953).
-"""
+"""Two encoders side by side: what the better one changes in each row, and page recall beside other changes."""
 
 from itertools import product
-from math import comb
 
 import numpy as np
 import pandas as pd
@@ -21,7 +16,7 @@ from lib.metrics.retrieval import page_recall
 from lib.page_scorer.search import score
 from lib.published import Published
 from lib.retrievers.matched import run_within
-from lib.stats import EDGES, Resampling
+from lib.stats import Resampling
 from lib.studies import open_study
 from lib.study import Study
 from lib.words import CONDITIONS
@@ -95,22 +90,3 @@ def cells(study: Study) -> pd.DataFrame:
 def named(made: dict[str, bool]) -> str:
     """The changes that were made, joined; ``none`` where there are none."""
     return "+".join(name for name, is_made in made.items() if is_made and name != FACTORS[0]) or "none"
-
-
-def shapley(study: Study, first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
-    """What each of FACTORS is worth in page recall, from :func:`cells` of both encoders: its Shapley value with the
-    interval over draws of companies (``value``, ``low``, ``high``), and what it adds ``alone`` and ``last``."""
-    made = [dict(zip(FACTORS, choice, strict=True)) for choice in product((False, True), repeat=len(FACTORS))]
-    tables = [table.set_index("question_id") for table in (first, second)]
-    values = pd.DataFrame({number: tables[one[FACTORS[0]]][named(one)] for number, one in enumerate(made)})
-    means, draws, rows = values.mean().to_numpy(), Resampling.of(study).means(values), []
-    for factor in FACTORS:
-        without = [number for number, one in enumerate(made) if not one[factor]]
-        beside = [made.index(made[number] | {factor: True}) for number in without]
-        sizes = [sum(made[number].values()) for number in without]
-        weights = np.array([1 / (len(FACTORS) * comb(len(FACTORS) - 1, size)) for size in sizes])
-        added = means[beside] - means[without]
-        low, high = np.quantile((draws[:, beside] - draws[:, without]) @ weights, EDGES)
-        ends = {"alone": added[sizes.index(0)], "last": added[sizes.index(len(FACTORS) - 1)]}
-        rows.append({"factor": factor, "value": added @ weights, "low": low, "high": high, **ends})
-    return pd.DataFrame(rows)

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from lib.analysis.measured import known_table
 from lib.stats import Resampling
 from lib.study import Study
 
@@ -16,18 +15,6 @@ GROWTH_COLUMNS = "kind draw n_filings n_pages method question_id k doc_recall pa
 MIXED = "mixed"
 ASKED = "make ask"  # in the place of a method: pages as the command gives them
 METRICS = ("doc_recall", "page_recall")
-
-
-def measured(study: Study, k: int) -> pd.DataFrame:
-    """GROWTH_COLUMNS of the methods at k chunks, here or as published; no rows where that was not measured."""
-    known = known_table(study, GROWTH, GROWTH_COLUMNS)
-    return known[(known["k"] == k) & (known["method"] != ASKED)].reset_index(drop=True)
-
-
-def asked(study: Study) -> pd.DataFrame:
-    """:func:`recalls` of what ``make ask`` finds by number of filings and pages, and k."""
-    known = known_table(study, GROWTH, GROWTH_COLUMNS)
-    return recalls(study, known[known["method"] == ASKED], ("n_filings", "n_pages", "k"))
 
 
 def recalls(study: Study, found: pd.DataFrame, keys: Sequence[str] = GROWTH_COLUMNS[:5]) -> pd.DataFrame:
@@ -39,10 +26,3 @@ def recalls(study: Study, found: pd.DataFrame, keys: Sequence[str] = GROWTH_COLU
         doc, page = (draws.interval(values[name]) for name in METRICS)
         rows.append((*about, doc.mean, *page[:4], doc.low, doc.high))
     return pd.DataFrame(rows, columns=[*keys, *METRICS, "low", "high", "n", "doc_low", "doc_high"])
-
-
-def by_size(study: Study, found: pd.DataFrame) -> pd.DataFrame:
-    """:func:`recalls` of the mixed parts, a row a method and number of filings, n_pages being the mean of the draws."""
-    mixed = found[found["kind"] == MIXED].astype({"n_pages": float})
-    n_pages = mixed.groupby("n_filings")["n_pages"].transform("mean").round().astype(int)
-    return recalls(study, mixed.assign(n_pages=n_pages), ("method", "n_filings", "n_pages"))

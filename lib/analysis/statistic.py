@@ -69,12 +69,6 @@ def questions_needed(effect: float, spread: float) -> float:
     return float(math.ceil((ndtri(1 - ALPHA) + ndtri(POWER)) ** 2 * spread / effect**2)) if effect else math.inf
 
 
-def detectable(spread: float, n: int, n_tests: int = 1) -> float:
-    """The smallest difference that a one-sided test of ``n`` questions at level ALPHA finds with a chance of POWER,
-    or the first of ``n_tests`` that Holm's correction is over; NaN where the ``spread`` of :func:`spread_of` is."""
-    return float((ndtri(1 - ALPHA / n_tests) + ndtri(POWER)) * math.sqrt(spread / n))
-
-
 def difference(draws: Resampling, a: pd.Series, b: pd.Series | None, claim: Claim) -> Finding:
     """Test the mean difference of ``a`` and ``b``, values by question_id, or the mean of ``a`` where ``b`` is None."""
     apart, span = (a, (0.0, 1.0)) if b is None else (a - b, (-1.0, 1.0))

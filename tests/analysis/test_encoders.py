@@ -1,6 +1,7 @@
 """Two encoders side by side: what moves in a row, and what a change is worth beside others."""
 
 from itertools import product
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -9,6 +10,8 @@ import pytest
 from lib.analysis import encoders
 from lib.methods import METHODS
 from lib.metrics.retrieval import page_recall
+from lib.stats import Resampling
+from tests.test_cells import after_cells
 
 
 @pytest.fixture(scope="module")
@@ -31,13 +34,23 @@ def test_a_cell_is_the_run_of_its_row_where_there_is_one(studies, found):
         pd.testing.assert_series_equal(found[0].set_index("question_id")[cell], values, check_names=False)
 
 
+def worths(study, *tables: pd.DataFrame) -> pd.DataFrame:
+    """What appendix a1 computes of cells of both encoders."""
+    after = after_cells("a1_training", "def recalls")
+    after["encoders"] = SimpleNamespace(named=encoders.named, cells=dict(enumerate(tables)).get)
+    after["Resampling"] = SimpleNamespace(of=lambda pair: Resampling.of(study))
+    means = after["recalls"]((0, 1))
+    after = after_cells("a1_training", "def worth(", made=after["made"])
+    return pd.DataFrame([after["worth"](factor, *means) for factor in encoders.FACTORS])
+
+
 def test_what_changes_are_worth_is_what_all_of_them_add(studies, found):
-    table = encoders.shapley(studies[0], *found)
+    table = worths(studies[0], *found)
     whole, nothing = found[1]["match+order+training"].mean(), found[0]["none"].mean()
     assert table["factor"].tolist() == [*encoders.FACTORS]
-    assert table["value"].sum() == pytest.approx(whole - nothing)
-    assert (table["low"] <= table["value"] + 1e-9).all()
-    assert (table["value"] <= table["high"] + 1e-9).all()
+    assert table["worth"].sum() == pytest.approx(whole - nothing)
+    assert (table["worth_low"] <= table["worth"] + 1e-9).all()
+    assert (table["worth"] <= table["worth_high"] + 1e-9).all()
     assert encoders.pairs(studies[0]) == {}  # of which nothing is published
 
 
@@ -46,8 +59,8 @@ def test_a_change_that_does_the_same_beside_any_others_is_worth_that(studies):
     cells = {encoders.named(one): 0.1 * one["match"] for one in made}
     first = pd.DataFrame({"question_id": studies[0].questions["question_id"], **cells})
     second = first.assign(**(first.drop(columns="question_id") + 0.25))
-    table = encoders.shapley(studies[0], first, second).set_index("factor")
-    np.testing.assert_allclose(table["value"], [0.25, 0.1, 0.0, 0.0], atol=1e-12)
+    table = worths(studies[0], first, second).set_index("factor")
+    np.testing.assert_allclose(table["worth"], [0.25, 0.1, 0.0, 0.0], atol=1e-12)
     np.testing.assert_allclose(table["alone"], table["last"], atol=1e-12)
 
 

@@ -7,11 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lib.analysis.decomposition import METRIC_OF
-from lib.show import chapters, figures
+from lib.show import figures
 from lib.show.drawn import PHONE_WIDTH, for_phone, smallest_type
-
-PARTS = {"found": 0.1, "chunk": 0.0, "page": 0.6, "document": 0.3}
 
 
 @pytest.fixture(autouse=True)
@@ -22,21 +19,6 @@ def closed():
 
 def names(drawn: plt.Figure) -> list[str]:
     return [label.get_text() for label in drawn.axes[0].get_yticklabels()]
-
-
-def test_the_best_method_is_on_top_the_type_legible_and_the_parts_of_a_bar_differ_in_lightness():
-    methods = ["bm25", "dense", "page_scorer_light_order_records"]
-    rows = [(method, "oracle-document", "page_recall", 0.5) for method in methods]
-    for place, method in enumerate(methods):
-        more = {"found": 0.1 * place, "page": -0.1 * place}
-        rows += [(method, "standard", METRIC_OF[step], part + more.get(step, 0)) for step, part in PARTS.items()]
-    summary = pd.DataFrame(rows, columns=["method", "condition", "metric", "mean"])
-    drawn = chapters.decomposition_bars(summary, methods, 5)
-    assert names(drawn)[0].startswith("Light page scorer")
-    assert names(drawn)[-1] == "BM25"
-    assert float(smallest_type(drawn)) >= 8
-    light = [np.dot(plt.matplotlib.colors.to_rgb(one), (0.3, 0.6, 0.1)) for one in chapters.STEP_COLOURS.values()]
-    assert min(np.diff(light)) > 0.02
 
 
 def test_a_bar_of_what_is_lost_adds_to_one_and_small_parts_have_no_number():
