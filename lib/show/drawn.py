@@ -2,6 +2,7 @@
 layout for a phone."""
 
 import textwrap
+from functools import partial
 from itertools import combinations
 
 import matplotlib.pyplot as plt
@@ -64,6 +65,7 @@ def for_phone(drawn: plt.Figure) -> bool:
     """Lay a figure out again, PHONE_WIDTH wide: panels below each other, legends above, labels in short lines. Returns
     whether it can be read: no more texts meet than before, and the drawing has room."""
     panels = [axes for axes in drawn.axes if axes.get_subplotspec()]
+    fill = partial(textwrap.fill, break_long_words=False)  # within a word may stand an escape
     met, height = _meeting(drawn), drawn.get_figheight()
     if len(panels) > 1 and all(axes.get_subplotspec().rowspan.start == 0 for axes in panels):
         height *= len(panels)
@@ -78,13 +80,13 @@ def for_phone(drawn: plt.Figure) -> bool:
         height += 0.2 * len(names) / n_columns
     for axes in panels:
         if (names := [one.get_text() for one in axes.get_xticklabels()]) and names[0][:1].isalpha():
-            axes.set_xticks(axes.get_xticks(), [textwrap.fill(name, 8) for name in names])
+            axes.set_xticks(axes.get_xticks(), [fill(name, 8) for name in names])
         axes.tick_params(axis="x", labelsize=8)
-        names = [textwrap.fill(one.get_text().replace("\n", " "), 26) for one in axes.get_yticklabels()]
+        names = [fill(one.get_text().replace("\n", " "), 26) for one in axes.get_yticklabels()]
         if any(len(name) > 8 for name in names):
             axes.set_yticks(axes.get_yticks(), names, fontsize=8)
             height = max(height, 0.15 * len(names) * max(name.count("\n") + 1 for name in names) + 1)
-        axes.set_xlabel(textwrap.fill(axes.get_xlabel(), 38))
+        axes.set_xlabel(fill(axes.get_xlabel(), 38))
         for text in axes.texts:
             text.set_fontsize(min(text.get_fontsize(), 8.5))
     drawn.set_size_inches(PHONE_WIDTH, height)
