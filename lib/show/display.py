@@ -207,13 +207,15 @@ def figure(
         style = {"transparent": True, "metadata": {"Date": None, "Creator": None, "Description": json.dumps(about)}}
     aside = path.with_suffix(f".aside{path.suffix}")
     drawn.savefig(aside, bbox_inches="tight", **style)
-    narrow = path.parent / NARROW / path.name
-    narrow.parent.mkdir(exist_ok=True)
-    narrow.unlink(missing_ok=True)
-    if not pages and for_phone(drawn):
-        drawn.savefig(narrow, bbox_inches="tight", **style)
-    plt.close(drawn)
     aside.replace(path)
+    narrow = path.parent / NARROW / svg.name
+    narrow.parent.mkdir(exist_ok=True)
+    if not pages and for_phone(drawn):
+        drawn.savefig(aside, bbox_inches="tight", **style)
+        aside.replace(narrow)
+    else:
+        narrow.unlink(missing_ok=True)
+    plt.close(drawn)
     other.unlink(missing_ok=True)
     study.write(f"figures/{name}.csv", as_csv(data))
     texts = (_filled(study, text, values, form) for text, form in ((caption, escape), (alt, str), (takeaway, escape)))
