@@ -120,15 +120,8 @@ def fold_pairs(study: Study, fold: Fold) -> tuple[pd.DataFrame, dict]:
     return table, record | {"n_train_pairs": len(table)}
 
 
-def characters(table: pd.DataFrame) -> int:
-    """The characters that an epoch over pairs reads."""
-    prompts = [sum(len(part["content"]) for part in messages) for messages in table["messages"]]
-    return 2 * sum(prompts) + int(table["chosen"].str.len().sum() + table["rejected"].str.len().sum())
-
-
 def counts(study: Study) -> dict[str, int]:
-    """What became of the questions (``pair``, ``right``, ``missing``), and the ``n_characters`` that an epoch of every
-    fold reads: a pair is trained on in all folds but one. Stored, and published without text."""
+    """What became of the questions: ``pair``, ``right``, ``missing``. Stored, and published without text."""
     return _counts(study, [study.run_entry(name).digest for name in baselines()])
 
 
@@ -136,9 +129,8 @@ def counts(study: Study) -> dict[str, int]:
     "preference/counts", ["chunks", "questions"], ["preference", "answers", "generator"], version=VERSION, public=True
 )
 def _counts(study: Study, runs: list[str]) -> dict[str, int]:
-    found = pairs(study)
-    known = {name: found.counts[name] for name in ("pair", "right", "missing")}
-    return known | {"n_characters": characters(found.table) * (len(folds(study)) - 1)}
+    found = pairs(study).counts
+    return {name: found[name] for name in ("pair", "right", "missing")}
 
 
 def stored_as(study: Study, profile: dict, fold: int | None) -> tuple[str, dict]:

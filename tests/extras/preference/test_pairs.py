@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from lib.analysis.preference import characters, fold_pairs, folds, is_right, pairs
+from lib.analysis.preference import fold_pairs, folds, is_right, pairs
 from lib.answers.answers import SYSTEM
 from lib.folds import LeakError
 from lib.words import StudyError
@@ -48,7 +48,6 @@ def test_a_wrong_answer_gives_a_pair_and_the_others_are_counted(study):
     system, user = first["messages"]
     assert system == {"role": "system", "content": SYSTEM}
     assert user["content"].startswith("Context:\nbirch sales 2121 cash\n\nQuestion:")  # the gold page alone
-    assert characters(found.table[:1]) == 2 * (len(SYSTEM) + len(user["content"])) + len("$2121.50It was $1.00.")
 
 
 def test_no_company_is_in_both_parts_of_a_fold(study):
