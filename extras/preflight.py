@@ -7,13 +7,15 @@ per parameter and token (Kaplan et al., 2020, 2.1), writing is bound by reading 
 import shutil
 from pathlib import Path
 
-from lib.models.encoders import GIB, GPU_FLOPS, NEEDS_GPU_GIB, ROOM, gpu
+from lib.models.encoders import GIB, gpu
 from lib.models.weights import PICKLED, hub_models, is_reachable, local_snapshot
 from lib.study import Study
 from lib.words import StudyError
 
 FILING_TOKENS = 110_000  # of a filing, about what FinanceBench's have
-GPU_BYTES_A_SECOND = 6e11
+GPU_FLOPS, GPU_BYTES_A_SECOND = 4e13, 6e11  # that a data-centre GPU reaches in bfloat16
+NEEDS_GPU_GIB = 4.0  # a model of this size is not run on a processor
+ROOM = 1.3  # memory that a model needs, in sizes of its weights
 DOWNLOAD_BYTES_A_SECOND = 3e7
 DISK_GIB_A_FILING = 0.02  # of vectors and runs
 ANSWERS = 5  # answers per question that the chapters have written

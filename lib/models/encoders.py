@@ -17,9 +17,6 @@ from lib.words import StudyError
 Role = Literal["query", "document"]
 Result = TypeVar("Result")
 GIB = 2**30
-GPU_FLOPS = 4e13  # that a data-centre GPU reaches on such models in bfloat16
-NEEDS_GPU_GIB = 4.0  # a model of this size is not run on a processor
-ROOM = 1.3  # memory that a model needs, in sizes of its weights
 VERSION = 1  # raised when the same text gets another vector
 
 
