@@ -71,6 +71,19 @@ def chromium(profile: Path) -> Iterator:
         found.quit()
 
 
+def open_page(browser, address: str) -> None:
+    """Open a page and wait until its files are loaded and its scripts for a loaded page have run.
+
+    The driver alone may come back early: when the page before, or the browser's own first one, ends loading meanwhile.
+    """
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    is_there = "return document.readyState === 'complete' && location.protocol === new URL(arguments[0]).protocol"
+    browser.get("about:blank")
+    browser.get(address)
+    WebDriverWait(browser, 20).until(lambda _: browser.execute_script(is_there, address))
+
+
 def policy_of(page: Path, site: Path) -> str:
     """A content policy that lets a page run files of the site, and inline no scripts but the theme's."""
     known = {code for name in OF_THEME for code in INLINE.findall((site / name).read_text())}
@@ -118,9 +131,9 @@ def problems_of(site: Path, browser, pages: list[Path]) -> list[str]:
     with served(site) as server:
         for page in pages:
             name = page.relative_to(site).as_posix()
-            browser.get("about:blank")  # the page before may still be loading the one that it leads to
+            browser.get("about:blank")  # what the page before still says is not this one's
             browser.get_log("browser")
-            browser.get(f"http://127.0.0.1:{server.server_port}/{name}")
+            open_page(browser, f"http://127.0.0.1:{server.server_port}/{name}")
             entries = [entry["message"] for entry in browser.get_log("browser") if entry["level"] == "SEVERE"]
             said = [message for message in entries if ICON not in message]
             found += [f"{name}: {what}" for what in [*browser.execute_script(TRACES), *said]]

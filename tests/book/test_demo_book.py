@@ -19,7 +19,7 @@ from lib.method_sets import measured
 from lib.methods import METHODS
 from lib.profile import load_profile
 from lib.show.display import NOT_DRAWN, TYPE
-from tests.browser import axe_faults
+from tests.browser import axe_faults, open_page
 
 OUTPUTS = ROOT / "artifacts" / "demo" / "default"
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]  # the whole book may be built, weights fetched
@@ -102,7 +102,7 @@ def look(browser, width: int, height: int, is_phone: bool = False, scheme: str =
 def test_pages_open_in_a_browser_and_none_is_wider_than_a_phone(book, browser):
     for page in pages_of(book):
         look(browser, 1440, 900)
-        browser.get(page.as_uri())
+        open_page(browser, page.as_uri())
         assert browser.title
         broken = "return [...document.images].filter(i => i.complete && !i.naturalWidth).map(i => i.src)"
         assert browser.execute_script(broken) == [], page.name
@@ -116,7 +116,7 @@ def test_pages_open_in_a_browser_and_none_is_wider_than_a_phone(book, browser):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_index_says_in_one_screen_what_was_found(book, browser, scheme):
     look(browser, 1440, 1000, scheme=scheme)
-    browser.get((book / "book" / "intro.html").as_uri())
+    open_page(browser, (book / "book" / "intro.html").as_uri())
     code = "return document.querySelector('#fig-headline').getBoundingClientRect().bottom"
     assert browser.execute_script(code) <= 1000
     assert browser.execute_script("return document.documentElement.dataset.theme") == scheme
@@ -179,7 +179,7 @@ def test_axe_finds_no_fault(book, browser, scheme):
     browser.set_script_timeout(240)
     faults = {}
     for page in pages_of(book):
-        browser.get(page.as_uri())
+        open_page(browser, page.as_uri())
         browser.execute_script(f"document.head.insertAdjacentHTML('beforeend', '{STILL}')")
         if found := axe_faults(browser):
             faults[page.name] = found

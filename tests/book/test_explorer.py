@@ -15,6 +15,7 @@ from lib.evaluation import evaluate
 from lib.files import ROOT
 from lib.typed import write_frame
 from lib.words import RUN_COLUMNS
+from tests.browser import open_page
 from tests.small import HOSTILE
 
 STATIC = ROOT / "book" / "_static"
@@ -99,8 +100,7 @@ class Explorer:
         self.browser, self.address, self.script = browser, address, browser.execute_script
 
     def open(self, hash_: str = "") -> None:
-        self.browser.get("about:blank")
-        self.browser.get(self.address + hash_)
+        open_page(self.browser, self.address + hash_)
         self.wait(lambda: self.text(".count"))
 
     def one(self, selector: str):

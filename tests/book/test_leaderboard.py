@@ -18,6 +18,7 @@ from lib.evaluation import evaluate_given
 from lib.files import ROOT
 from lib.methods import METHODS
 from lib.published import MANIFEST, RESULTS
+from tests.browser import open_page
 
 STATIC = ROOT / "book" / "_static"
 
@@ -137,12 +138,12 @@ def open_board(browser, tmp_path, monkeypatch):
     links = "".join(f"<script src='{(STATIC / name).as_uri()}'></script>" for name in ("tables.js", "leaderboard.js"))
     style = f"<link rel=stylesheet href='{(STATIC / 'study.css').as_uri()}'>"
 
-    def open_page(address: str = "", has_scripts: bool = True) -> None:
+    def open_it(address: str = "", has_scripts: bool = True) -> None:
         path = tmp_path / f"page{has_scripts}.html"
         path.write_text(f"<!doctype html><meta charset=utf-8>{style}{table}{links if has_scripts else ''}")
-        browser.get(path.as_uri() + address)
+        open_page(browser, path.as_uri() + address)
 
-    return open_page
+    return open_it
 
 
 def titles(browser) -> list[str]:

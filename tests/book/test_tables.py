@@ -3,6 +3,7 @@
 import pytest
 
 from lib.files import ROOT
+from tests.browser import open_page
 
 SCRIPT = (ROOT / "book" / "_static" / "tables.js").as_uri()
 MEANS = ["0.31 [0.23, 0.40]", "–", "1,200", "0.07", "−0.2", "+0.5", "0.9", "0.8"]
@@ -20,7 +21,7 @@ def opened(browser, tmp_path):
         (tmp_path / "page.html").write_text(
             f"<!doctype html><meta charset=utf-8>{table}<script src='{SCRIPT}'></script>"
         )
-        browser.get((tmp_path / "page.html").as_uri())
+        open_page(browser, (tmp_path / "page.html").as_uri())
         return browser
 
     return open_table

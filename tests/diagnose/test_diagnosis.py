@@ -22,7 +22,7 @@ from lib.published import Published, exported_run
 from lib.studies import open_study
 from lib.study import Study
 from lib.words import StudyError
-from tests.browser import axe_faults
+from tests.browser import axe_faults, open_page
 from tests.conftest import DatasetFolder
 from tests.small import browser  # noqa: F401
 
@@ -174,7 +174,7 @@ def test_axe_finds_no_fault_and_no_script_runs(browser, financebench, mine, tmp_
         for scheme in ("light", "dark"):
             feature = {"name": "prefers-color-scheme", "value": scheme}
             browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
-            browser.get(path.as_uri())
+            open_page(browser, path.as_uri())
             assert browser.execute_script("return window.hacked === undefined")
             assert browser.execute_script("return document.documentElement.scrollWidth") <= width
             assert axe_faults(browser) == []
