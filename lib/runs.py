@@ -69,6 +69,12 @@ def placed(chunk_ids: pd.Series) -> pd.DataFrame:
     return place.assign(chunk_id=chunk_ids.to_numpy(), page=place["page"].astype(int))
 
 
+def qrels(questions: pd.DataFrame) -> bytes:
+    """Gold pages in TREC's format."""
+    pages = [(one.question_id, one.doc_name, page) for one in questions.itertuples() for page in one.gold_pages]
+    return "".join(f"{question_id} 0 {doc_name}#p{page:04d} 1\n" for question_id, doc_name, page in pages).encode()
+
+
 def to_matrix(run: pd.DataFrame, questions: pd.DataFrame, chunks: pd.DataFrame, values=None) -> np.ndarray:
     """A run's scores, or other ``values`` of its rows, as a float32 matrix (n_questions, n_chunks), else ``-inf``.
 

@@ -12,6 +12,7 @@ from lib.book.leaderboard import ZIP, folder_of, others, outside_of
 from lib.book.templates import filled
 from lib.files import write_atomically
 from lib.published import MANIFEST, exported_metrics, exported_run, questions_csv
+from lib.runs import qrels
 from lib.study import Study
 
 
@@ -47,6 +48,4 @@ def write_downloads(study: Study, target: Path) -> None:
 
 def gold_of(questions: pd.DataFrame) -> dict[str, bytes]:
     """``qrels.txt``, the gold pages in TREC's format, and ``questions.csv``, without text."""
-    pages = [(one.question_id, one.doc_name, page) for one in questions.itertuples() for page in one.gold_pages]
-    lines = [f"{question_id} 0 {doc_name}#p{page:04d} 1\n" for question_id, doc_name, page in pages]
-    return {"qrels.txt": "".join(lines).encode(), "questions.csv": questions_csv(questions).encode()}
+    return {"qrels.txt": qrels(questions), "questions.csv": questions_csv(questions).encode()}

@@ -123,7 +123,7 @@ def diagnosis_of(
         read = read_run(given, study.questions, study.filings, pages_from, max(study.profile.metrics.ks))
         of_run[name] = [*read.said, *said]
         parts.append(evaluate_given(study, read.run, name, _texts(study, read, of_run[name].append)))
-        keep(study.home, name, read.run, parts[-1])
+        keep(study, name, read.run, parts[-1])
         missed = pages_missed(read.run, study.questions, study.filings, k, texts)
         examples = missed.groupby("kind")["question_id"].agg(lambda ids: list(dict.fromkeys(ids)))
         kinds = typology({"n": missed}).assign(method=name)

@@ -8,11 +8,11 @@ import pandas as pd
 from lib.evaluation import METRIC_COLUMNS, read_metrics
 from lib.files import write_atomically
 from lib.published import METRICS_FILE
-from lib.runs import trec_lines
+from lib.runs import qrels, trec_lines
 from lib.study import Study
 from lib.typed import table_bytes
 
-OUTSIDE, RUN_FILE = "outside", "run.trec"
+OUTSIDE, RUN_FILE, GOLD_FILE = "outside", "run.trec", "qrels.txt"
 
 
 class Outside(NamedTuple):
@@ -27,21 +27,23 @@ class Outside(NamedTuple):
     link: str = ""
 
 
-def keep(folder: Path, name: str, run: pd.DataFrame, metrics: pd.DataFrame) -> None:
-    """Keep a run (RUN_COLUMNS) with its metrics (METRIC_COLUMNS), in place of an earlier one of its name, in
-    ``outside/<name>`` of a folder, which is ``study.home``."""
-    write_atomically(folder / OUTSIDE / name / RUN_FILE, trec_lines(run, name))
-    write_atomically(folder / OUTSIDE / name / METRICS_FILE, table_bytes(metrics[METRIC_COLUMNS]))
+def keep(study: Study, name: str, run: pd.DataFrame, metrics: pd.DataFrame) -> None:
+    """Keep a run (RUN_COLUMNS) with its metrics (METRIC_COLUMNS) and the gold pages that they are of, in
+    ``outside/<name>`` of the study's home, in place of an earlier one of its name."""
+    folder = study.home / OUTSIDE / name
+    write_atomically(folder / RUN_FILE, trec_lines(run, name))
+    write_atomically(folder / GOLD_FILE, qrels(study.questions))
+    write_atomically(folder / METRICS_FILE, table_bytes(metrics[METRIC_COLUMNS]))
 
 
 def kept_runs(study: Study) -> list[Outside]:
     """The runs that were diagnosed over a study's questions under its profile, by name; one that was over other
-    questions than the set has now is left out, which is said. A StudyError where a file is damaged."""
-    found, asked = [], {*study.questions["question_id"]}
+    questions or gold pages than the set has now is left out, which is said. A StudyError where a file is damaged."""
+    found, gold = [], qrels(study.questions)
     for path in sorted((study.home / OUTSIDE).glob(f"*/{METRICS_FILE}")):
-        name, metrics = path.parent.name, read_metrics(path)
-        if {*metrics["question_id"]} == asked:
-            found.append(Outside(name, metrics, path.with_name(RUN_FILE), name))
+        name, known = path.parent.name, path.with_name(GOLD_FILE)
+        if known.is_file() and known.read_bytes() == gold:
+            found.append(Outside(name, read_metrics(path), path.with_name(RUN_FILE), name))
         else:
-            study.store.say(f"{name} was diagnosed over other questions and is left out; diagnose it again")
+            study.store.say(f"{name} was diagnosed over other questions or gold pages: left out; diagnose it again")
     return found

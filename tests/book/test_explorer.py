@@ -33,11 +33,12 @@ def test_every_question_has_its_ranks_in_every_run_those_that_were_diagnosed_her
     metrics, said = evaluate(study, "bm25"), []
     rows = [("q1", 1, "ACME_2020_10K#p0001", "ACME_2020_10K", 1, 2.0), ("q1", 2, "ELSE#p0000", "ELSE", 0, 1.0)]
     mine = pd.DataFrame(rows, columns=list(RUN_COLUMNS))
-    keep(study.home, "mine", mine, metrics.assign(method="mine"))
-    keep(study.home, "older", mine, metrics[metrics["question_id"] != "q1"].assign(method="older"))
+    keep(study, "mine", mine, metrics.assign(method="mine"))
+    keep(study, "older", mine, metrics.assign(method="older"))
+    (study.home / "outside" / "older" / "qrels.txt").write_text("q1 0 ACME_2020_10K#p0000 1\n")  # then it was this page
     monkeypatch.setattr(study.store, "say", said.append)
     data = explorer_data(study)
-    assert said == ["older was diagnosed over other questions and is left out; diagnose it again"]
+    assert said == ["older was diagnosed over other questions or gold pages: left out; diagnose it again"]
     assert [one["name"] for one in data["methods"]] == ["bm25", "mine"]
     assert data["methods"][1] == {"name": "mine", "title": "mine", "isMain": True}
     assert [question["id"] for question in data["questions"]] == ["q1", "q2", "q3"]

@@ -49,7 +49,7 @@ def beside(study, tmp_path, monkeypatch):
     shutil.copytree(RESULTS / "demo" / "default", elsewhere)
     (elsewhere / MANIFEST).write_text(json.dumps(stated | {"dataset": "elsewhere", "collection": "elsewhere"}))
     monkeypatch.setattr(leaderboard, "RESULTS", tmp_path / "results")
-    keep(study.home, "here", study.run("bm25"), evaluate_given(study, study.run("bm25"), "here"))
+    keep(study, "here", study.run("bm25"), evaluate_given(study, study.run("bm25"), "here"))
     times = pd.DataFrame({"method": ["bm25"], "question_s": [0.00179]})
     times.reindex(columns=["method", *COSTS]).to_csv(study.home / "times.csv", index=False)
     return study

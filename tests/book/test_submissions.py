@@ -90,6 +90,6 @@ def test_a_book_is_old_once_a_run_was_diagnosed(study, tmp_path):
     assert not is_current(study, index)
     index.touch()
     assert is_current(study, index)
-    keep(study.home, "here", study.run("bm25"), evaluate(study, "bm25").assign(method="here"))
+    keep(study, "here", study.run("bm25"), evaluate(study, "bm25").assign(method="here"))
     os.utime(index, (0, 0))
     assert not is_current(study, index)

@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 import pytrec_eval
 
-from lib.book.downloads import gold_of
 from lib.corpus import Corpus
 from lib.data.dataset import read_dataset
 from lib.diagnose.diagnosis import diagnosis_of
@@ -19,6 +18,7 @@ from lib.methods import METHODS
 from lib.metrics.frame import Metrics
 from lib.profile import load_profile
 from lib.published import Published, exported_run
+from lib.runs import qrels
 from lib.studies import open_study
 from lib.study import Study
 from lib.words import StudyError
@@ -71,13 +71,13 @@ def test_outside_scorers_say_the_same_of_the_same_file(financebench, tmp_path):
     """A run with each page once, in TREC's format: trec_eval reads the file itself."""
     once = financebench.published.runs["standard", "dense"].drop_duplicates(["question_id", "doc_name", "page"])
     places = zip(once["question_id"], once["doc_name"], once["page"], once["rank"], once["score"], strict=True)
-    path, qrels = tmp_path / "once.trec", tmp_path / "qrels.txt"
+    path, gold = tmp_path / "once.trec", tmp_path / "qrels.txt"
     path.write_text("".join(f"{q} Q0 {doc}#p{page:04d} {rank} {score:.9g} x\n" for q, doc, page, rank, score in places))
-    qrels.write_bytes(gold_of(financebench.questions)["qrels.txt"])
+    gold.write_bytes(qrels(financebench.questions))
     own = Metrics(evaluate_given(financebench, read_run(path, financebench.questions, financebench.filings).run, "x"))
     names = {"recall_5": ("page_recall", 5), "recall_20": ("page_recall", 20), "success_1": ("page_hit", 1)}
     names |= {"ndcg_cut_10": ("ndcg", 10), "map_cut_10": ("map", 10)}
-    with qrels.open() as wanted, path.open() as found:
+    with gold.open() as wanted, path.open() as found:
         scorer = pytrec_eval.RelevanceEvaluator(pytrec_eval.parse_qrel(wanted), {*names})
         scored = scorer.evaluate(pytrec_eval.parse_run(found))
     for name, of in names.items():
