@@ -96,8 +96,8 @@ row("page_scorer_light_filing", "Light page scorer, chunk order, folds by filing
 row("page_scorer", "Page scorer, as published", f"question → an encoder fine-tuned in folds by company {_BEST_PAGES}",
     "kobeissi2026,henderson2017mnrl", pages.score, *_TUNED, needs=(TRAINING,))
 row("page_scorer_filing", "Page scorer, as published, folds by filing",
-    f"question → an encoder fine-tuned in folds by filing {_BEST_PAGES}",
-    "kobeissi2026,henderson2017mnrl", pages.score, *_TUNED, options={"by": "filing"}, needs=(TRAINING,))
+    f"question → an encoder fine-tuned in folds by filing {_BEST_PAGES}", "kobeissi2026,henderson2017mnrl",
+    pages.score, *_TUNED, options={"by": "filing"}, needs=(TRAINING,))
 
 _AHEAD = ("embedder", "bm25", "ahead")
 _VIEWS = ("question → best pages by words, pairs of words, windows, statements and identity → boosted trees, trained "
@@ -119,10 +119,9 @@ def match_first(*names: str, family: str) -> None:
             inputs=partial(matched.inputs, covers=kind == "covers"))
 
 
-# Untrained rivals of the trained rows.
 match_first("dense_records", "bm25_records", "hybrid_rrf_records", "parent_child_records", "multi_hyde_records",
             "dense_covers", "bm25_covers", "hybrid_rrf_covers", "parent_child_covers", "multi_hyde_covers",
-            family=MATCHED)
+            family=MATCHED)  # untrained rivals of the trained rows
 
 # Page scorers with another stage two; folds by company.
 _BEST = "ranks all pages → the chunks of the best P in the order of"
@@ -167,6 +166,7 @@ _general("ahead_covers", "Ahead by cover pages",
 # What the rows of several sibling studies share.
 _FUSED = ("embedder", "bm25", "hybrid_rrf")
 _WRITTEN, _LENGTHENED = ("embedder", "generator", "sibling_texts"), (*_FUSED, "generator", "sibling_texts")
+_reranked, _HYBRID = {"needs": (PAIRS,), "conditions": STANDARD}, {"n": 50, "first_stage": "hybrid_rrf"}
 _HEADS, _READ = {"head_tokens": rerank.HEAD_TOKENS}, "cross-encoder that reads the first 256 tokens"
 
 # Akarsu et al., "From BM25 to Corrective RAG" (2026): fusion, rerank depth, contexts, written queries.
@@ -184,14 +184,12 @@ for _name, _percent in {"convex_30": 30, "convex_40": 40, "convex_50": 50, "conv
             convex.score, "embedder", "bm25", options={"alpha": _percent / 100}, changes="hybrid_rrf", version=2)
 for _name, _n in {"rerank_head_20": 20, "rerank_head_50": 50, "rerank_head_100": 100}.items():
     _akarsu(_name, f"Dense + reranker, first {_n}", f"dense → first {_n} → {_READ}", "nogueira2019bert", rerank.score,
-            "rerank", uses=("dense",), options={"n": _n, **_HEADS}, needs=(PAIRS,), conditions=STANDARD)
-_HYBRID = {"n": 50, "first_stage": "hybrid_rrf"}
+            "rerank", uses=("dense",), options={"n": _n, **_HEADS}, **_reranked)
 _akarsu("hybrid_rerank", "Hybrid RRF + reranker, heads", f"hybrid RRF → first 50 → {_READ}", "nogueira2019bert",
-        rerank.score, "rerank", uses=("hybrid_rrf",), options={**_HYBRID, **_HEADS}, needs=(PAIRS,),
-        conditions=STANDARD)
+        rerank.score, "rerank", uses=("hybrid_rrf",), options={**_HYBRID, **_HEADS}, **_reranked)
 _akarsu("hybrid_rerank_whole", "Hybrid RRF + reranker, whole chunks",
         "hybrid RRF → first 50 → cross-encoder that reads all windows of a chunk → its best", "nogueira2019bert",
-        rerank.score, "rerank", uses=("hybrid_rrf",), options=_HYBRID, needs=(PAIRS,), conditions=STANDARD)
+        rerank.score, "rerank", uses=("hybrid_rrf",), options=_HYBRID, **_reranked)
 _HEADER, _CONTEXTS = ("the filing's company, form and year before each chunk",
                       "what a language model wrote of the filing before each chunk")
 _header = {"options": {"context": "header"}, "inputs": partial(contextual.contexts, kind="header"), "needs": (RECORDS,)}
@@ -218,13 +216,16 @@ _akarsu("crag", "Corrective RAG", "hybrid RRF → a model reads and labels the f
         "run", uses=("hybrid_rrf",), inputs=lambda search: judged.verdicts(search).to_dict("records"),
         writes={"judge": 1.0, "correction": 1.0}, version=2, conditions=STANDARD)
 
-for _kind in ("records", "covers"):
-    match_first(f"contextual_hybrid_{_kind}", family=MATCHED)
-    for _name, _n in ((f"dense_{_kind}", 20), (f"multi_hyde_{_kind}", 20), (f"hybrid_rrf_{_kind}", 50)):
-        _base = METHODS[_name]
-        row(f"{_name}_rerank", f"{_base.title}, reranker", f"{_base.pipeline} → the first {_n} → {_READ}",
-            "nogueira2019bert", rerank.score, "rerank", uses=(_name,),
-            options={"first_stage": _name, "n": _n, **_HEADS}, needs=(PAIRS,), family=MATCHED)
+for _first, *_seconds in (
+    ("contextual_hybrid_records", "dense_records_rerank", "multi_hyde_records_rerank", "hybrid_rrf_records_rerank"),
+    ("contextual_hybrid_covers", "dense_covers_rerank", "multi_hyde_covers_rerank", "hybrid_rrf_covers_rerank"),
+):
+    match_first(_first, family=MATCHED)
+    for _name, _n in zip(_seconds, (20, 20, 50), strict=True):
+        _base = METHODS[_name.removesuffix("_rerank")]
+        row(_name, f"{_base.title}, reranker", f"{_base.pipeline} → the first {_n} → {_READ}", "nogueira2019bert",
+            rerank.score, "rerank", uses=(_base.name,), options={"first_stage": _base.name, "n": _n, **_HEADS},
+            needs=(PAIRS,), family=MATCHED)
 
 # Kim et al., "Optimizing Retrieval Strategies for Financial QA Documents" (2025): queries, weights, tables.
 _kim = partial(row, family=KIM)
@@ -273,7 +274,7 @@ _kim("expanded_markdown", "Expansion and markdown, hybrid", _STACKED, "", rewrit
      chunking="markdown", changes="lm_expansion", conditions=STANDARD, **_EXPANSION)
 _kim("stacked_rerank", "Expansion, markdown, hybrid and reranker", f"{_STACKED} → first 20 → {_READ}",
      "nogueira2019bert", rerank.score, "rerank", chunking="markdown", uses=("expanded_markdown",),
-     options={"first_stage": "expanded_markdown", "n": 20, **_HEADS}, needs=(PAIRS,), conditions=STANDARD)
+     options={"first_stage": "expanded_markdown", "n": 20, **_HEADS}, **_reranked)
 
 # Yepes et al., "Financial Report Chunking for Effective RAG" (2024): what a chunk is.
 _yepes = partial(row, family=YEPES)
