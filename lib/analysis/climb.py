@@ -39,13 +39,16 @@ CLIMB = (
         "page_scorer_light_order_records",
     ),
     Step(
-        "Rank pages by words, identity, row labels and statements together",
+        "Instead, rank these pages by words, identity, row labels and statements together (Ahead)",
         "the same",
         "ahead_general",
         rung=LADDER[-2].name,
     ),
     Step(
-        "Add hand-written kinds of pages", "a list of line items for each kind of page", "ahead", rung=LADDER[-1].name
+        "Add hand-written kinds of pages to it",
+        "a list of line items for each kind of page",
+        "ahead",
+        rung=LADDER[-1].name,
     ),
     Step("Read 20 chunks instead of 5", "four times the tokens per question", "ahead", 20),
 )

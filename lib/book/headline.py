@@ -18,12 +18,14 @@ from lib.models.weights import models_of
 from lib.profile import load_profile
 from lib.published import ANSWERS_FILE, METRICS_FILE, Published
 from lib.show.display import show_figure, table
+from lib.show.tables import title
 from lib.stats import tier
 from lib.study import Study
 from lib.typed import read_csv
 
 #: Tables of chapters that are read: right numbers by question set, and Ahead on sets that nobody here had seen.
 READ = OF_SETS, OUTSIDE = ("tables/answers-sets.csv", "tables/outside-contrasts.csv")
+POOLED = "tables/pooled.csv"  # of chapter 05: losses by all pages that answer
 FIGURE = "lost"  # drawn by chapter 02
 ALT = "Stacked bars of the pages with evidence: found, right filing but wrong page, and wrong filing."
 CALCULATED = {"ahead", "best-baseline", "oracle-page"}
@@ -35,32 +37,45 @@ def at_k(summary: pd.DataFrame, metric: str) -> pd.DataFrame:
     return summary[is_wanted].set_index("method")
 
 
-def sentences(summary: pd.DataFrame, n_filings: int) -> list[str]:
+def ordinary(summary: pd.DataFrame) -> str:
+    """The ordinary method with the highest page recall."""
+    return best(summary[(summary["k"] == K) & summary["method"].isin(baselines())])["method"]
+
+
+def sentences(study: Study, summary: pd.DataFrame) -> list[str]:
     """The finding in one sentence, and three that explain it, with the numbers of a summary (SUMMARY_COLUMNS)."""
-    pages, docs, pooled = (at_k(summary, metric) for metric in ("page_recall", "doc_recall", "page_recall_pooled"))
-    base = best(summary[(summary["k"] == K) & summary["method"].isin(baselines())])["method"]
-    whole = at_k(summary, f"{RUNG}{LADDER[-1].name}")
-    ahead = whole if len(whole) else pages[pages.index == "ahead"]
-    bare = at_k(summary, f"{RUNG}{LADDER[-2].name}")["mean"]
-    lost = {step: at_k(summary, f"lost_at_{step}") for step in ("document", "page")}
-    ends = {step: rows.loc[[base] if base in rows.index else [], ["low", "high"]] for step, rows in lost.items()}
+    pages, docs = (at_k(summary, metric)["mean"] for metric in ("page_recall", "doc_recall"))
+    base, path = ordinary(summary), study.outputs / POOLED
+    pooled = pd.read_csv(path, index_col="method")["lost_pooled"] if path.is_file() else {}
+    bare, whole = (at_k(summary, f"{RUNG}{rung.name}")["mean"].get("ahead") for rung in LADDER[-2:])
     return filled(
         "sentences",
         k=K,
-        n_filings=n_filings,
         base=base,
-        found=pages.loc[base],
-        doc=docs.loc[base, "mean"],
-        between={step: "".join(map(" ({:.0%} to {:.0%})".format, of.low, of.high)) for step, of in ends.items()},
-        match=[pages.loc[name, "mean"] for name in ("dense", "dense_records") if name in pages.index],
-        ahead=ahead.iloc[0] if len(ahead) else None,
-        bare=bare.iloc[0] if len(bare) else None,
-        pooled=pooled["mean"].to_dict() if {base, "ahead"} <= {*pooled.index} else None,
+        found=pages[base],
+        doc=docs[base],
+        pooled=pooled.get(base),
+        match=[pages[name] for name in ("dense", "dense_records") if name in pages],
+        ahead=pages.get("ahead") if whole is None else whole,
+        bare=bare,
     ).splitlines()
 
 
+def intervals(summary: pd.DataFrame) -> str:
+    """What a caption says of the best ordinary method's shares."""
+    base, said = ordinary(summary), []
+    names = {"found": "page_recall", "lost with the filing": "lost_at_document", "lost inside it": "lost_at_page"}
+    for what, metric in names.items():
+        rows = at_k(summary, metric)
+        said += [
+            f"{what} {low:.0%} to {high:.0%}" for low, high in rows[rows.index == base][["low", "high"]].to_numpy()
+        ]
+    drawn = f" {title('ahead')} has the first draw of its folds." if "ahead" in {*summary["method"]} else ""
+    return f"{title(base)}, which was chosen on these questions, has 95 % intervals of: {', '.join(said)}.{drawn}"
+
+
 def trust(study: Study, summary: pd.DataFrame) -> list[str]:
-    """How far the finding can be relied on: the two largest cautions, and what encoder and answers change."""
+    """How far the finding can be relied on: the two largest cautions."""
     label = named(study).set_index("question_id")["named"]
     models = models_of(study.profile)
     return filled(
@@ -71,11 +86,15 @@ def trust(study: Study, summary: pd.DataFrame) -> list[str]:
         n_companies=study.questions["company"].nunique(),
         named=(label == NAMED[0]).mean() if len(label) else None,
         models=[models[role]["title"] for role in ("embedder", "rerank", "generator") if role in models],
-        better=better(study, summary),
-        calculated=calculated(study),
-        second=next((one for one in shown(study, OF_SETS) if one["set"] != study.dataset.name), None),
         outside=[one for one in shown(study, OUTSIDE) if "matched dense" in one["contrast"]],
     ).splitlines()
+
+
+def further(study: Study, summary: pd.DataFrame) -> list[str]:
+    """What encoder and answers change, with the chapters that say so."""
+    second = next((one for one in shown(study, OF_SETS) if one["set"] != study.dataset.name), None)
+    given = {"better": better(study, summary), "calculated": calculated(study), "second": second}
+    return filled("further", **given).splitlines()
 
 
 def better(study: Study, summary: pd.DataFrame) -> dict | None:
@@ -113,24 +132,35 @@ def shown(study: Study, name: str) -> list[dict]:
 
 def headline(study: Study, summary: pd.DataFrame) -> str:
     """The fragment that the index page includes: MyST, with paths as from ``book/``."""
-    found, *explained = sentences(summary, len(study.filings))
+    found, *explained = sentences(study, summary)
     rows, figure, climbed = climb(study, read_metrics(study.outputs / METRICS_FILE)), "", ""
     if (study.outputs / "figures" / f"{FIGURE}.svg").is_file():
-        caption = "Of the pages with evidence, what share is found in the first {k} chunks, and where the rest is lost."
-        figure = show_figure(study, FIGURE, "headline", caption.format(k=K), ALT).markdown
+        caption = (
+            "Of the pages with evidence, what share is found in the first {k} chunks, and where the rest is lost. "
+        )
+        figure = show_figure(study, FIGURE, "headline", caption.format(k=K) + intervals(summary), ALT).markdown
     if len(rows) > 1:
         caption = (
             "Each step beside the one above it: page recall (share of the gold pages in the chunks read; *pooled* "
-            "counts every page that answers in full), paired gain with 95 % interval, seconds per question, n = {n}. "
-            "Verdicts have p corrected (Holm) within the family of tests of the step's chapter. Ahead's recall is the "
-            "mean over several draws of its folds; the last step, *pooled* and the figure above have the first draw."
+            "counts every page that two readers, language models, found to answer in full), paired gain with 95 % "
+            "interval, seconds per question, n = {n}. Verdicts have p corrected (Holm) within the family of tests of "
+            "the step's chapter; to read more chunks cannot lose and is not tested. Ahead's recall is the mean over "
+            "several draws of its folds; the last step and *pooled* have the first draw."
         )
         show = {"What to do": "do", "Needs": "needs", "Page recall": "page_recall", "Pooled": "page_recall_pooled"}
         show |= {"Gain": "difference", "Seconds": "question_s"}
         show = {head: name for head, name in show.items() if name in rows}
         climbed = table(study, rows, "actions", caption, show=show).markdown
     return filled(
-        "headline", found=found, sentences=explained, trust=trust(study, summary), figure=figure, climbed=climbed
+        "headline",
+        found=found.rstrip("."),
+        sentences=explained,
+        n=len(study.questions),
+        n_filings=len(study.filings),
+        trust=trust(study, summary),
+        further=further(study, summary),
+        figure=figure,
+        climbed=climbed,
     )
 
 
@@ -139,7 +169,7 @@ def readme_text(study: Study, published: Published, figure: str = "") -> str:
     summary, manifest = read_summary(study), published.manifest
     return filled(
         "readme",
-        sentences=sentences(summary, len(study.filings)),
+        sentences=sentences(study, summary),
         trust=trust(study, summary),
         figure=f"\n![{ALT}]({figure})\n" if figure else "",
         manifest=manifest,
