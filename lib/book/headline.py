@@ -23,7 +23,7 @@ from lib.stats import tier
 from lib.study import Study
 from lib.typed import read_csv
 
-#: Tables of chapters that are read: right numbers by question set, Ahead on unseen sets, losses by all pages that answer.
+#: Tables of chapters that are read: right numbers by question set, Ahead on unseen sets, losses by pooled gold.
 READ = OF_SETS, OUTSIDE, POOLED = ("tables/answers-sets.csv", "tables/outside-contrasts.csv", "tables/pooled.csv")
 FIGURE = "lost"  # drawn by chapter 02
 ALT = "Stacked bars of the pages with evidence: found, right filing but wrong page, and wrong filing."
