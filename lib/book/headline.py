@@ -135,7 +135,8 @@ def headline(study: Study, summary: pd.DataFrame) -> str:
     rows, figure, climbed = climb(study, read_metrics(study.outputs / METRICS_FILE)), "", ""
     if (study.outputs / "figures" / f"{FIGURE}.svg").is_file():
         caption = (
-            "Of the pages with evidence, what share is found in the first {k} chunks, and where the rest is lost. "
+            "Of the pages with evidence, what share is found in the first {k} chunks, and where the rest is lost; "
+            "*records* are the filings' metadata. "
         )
         figure = show_figure(study, FIGURE, "headline", caption.format(k=K) + intervals(summary), ALT).markdown
     if len(rows) > 1:
