@@ -109,19 +109,15 @@ def methods() -> None:
         click.echo(f"{method.name:18} {method.pipeline}")
 
 
-@command(
-    option("--engine", type=Choice(["process", "ray"]), default="process", show_default=True),
-    option("--workers", type=COUNT, default=1, show_default=True, help="of Ray"),
-    option("--to", type=PATH, help="folder of the index, in place of one among the artifacts"),
-)
-def index(names: Names, engine: str, workers: int, to: Path | None) -> str:
+@command(option("--to", type=PATH, help="folder of the index, in place of one among the artifacts"))
+def index(names: Names, to: Path | None) -> str:
     """Index a folder of filings, PDFs or page text, filing by filing; resumed where it stopped."""
     from lib.archive.described import described
     from lib.archive.index import shards_of, write_shards
     from lib.profile import load_profile
 
     shards = shards_of(names.dataset, names.profile, to)
-    before, done = write_shards(shards, engine, workers, partial(click.echo, err=True))
+    before, done = write_shards(shards, partial(click.echo, err=True))
     left_out = before.left_out + [problem for problem in done["problem"] if problem]
     for problem in left_out:
         click.echo(f"left out: {problem}", err=True)

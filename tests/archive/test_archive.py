@@ -1,4 +1,4 @@
-"""An archive: indexed filing by filing, resumed, with the same bits on both engines, and asked for pages."""
+"""An archive: indexed filing by filing, resumed, with the same bits, and asked for pages."""
 
 import json
 import shutil
@@ -63,14 +63,11 @@ def bits(shards: Shards) -> dict[str, bytes]:
     return {f"{path.parent.name}/{path.name}": path.read_bytes() for path in paths}
 
 
-@pytest.mark.parametrize("engine", ["process", "ray"])
-def test_both_engines_give_the_same_bits_in_any_order(shards, plan, root, tmp_path, engine):
-    if engine == "ray":
-        pytest.importorskip("ray", reason="Ray is an optional requirement")
+def test_an_index_made_again_has_the_same_bits(shards, plan, root, tmp_path):
     again = Shards(tmp_path, plan, root)
-    write_shards(again, engine)
+    write_shards(again)
     assert bits(again) == bits(shards)
-    assert write_shards(again, engine)[1].empty
+    assert write_shards(again)[1].empty
 
 
 @pytest.mark.slow
