@@ -15,6 +15,7 @@ from lib.__main__ import commands
 from lib.answers.sure import fitted
 from lib.archive import index
 from lib.archive.ask import Archive, fits, page_picture, passages, written
+from lib.archive.described import pages_of
 from lib.archive.index import PICTURES, Plan, Shards, write_shards
 from lib.data import pdf
 from lib.data.locate import DEMO
@@ -113,7 +114,8 @@ def test_what_cannot_be_done_is_one_sentence(archive, shards, tmp_path, spoil, t
 
 
 def test_an_archive_gives_the_page_whose_words_are_asked_for_out_of_the_nearest_filings(archive, shards):
-    page = archive.pages[archive.pages["text"].str.len() > 500].iloc[0]
+    pages = pages_of(shards, shards.names())
+    page = pages[pages["text"].str.len() > 500].iloc[0]
     question = " ".join(page["text"].split()[:60])
     found = archive.ask(question, k=3)
     assert (page["doc_name"], page["page"]) in list(zip(found["doc_name"], found["page"], strict=True))
