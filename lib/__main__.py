@@ -32,6 +32,7 @@ CALLING = {
     "preflight": "Report what a profile downloads, whether GPU and disk suffice, and roughly how long it takes.",
     "publish": "Copy the results of a whole run to book/results/, where they are used in place of computing.",
     "train-ahead": "Train the page rankers that other filings are searched with, and save them in lib/ahead/model.",
+    "train-preference": "Train the generator on preference pairs in folds by company, and compare its answers.",
 }
 
 
@@ -202,6 +203,12 @@ DEPTH = option("-k", "--k", type=COUNT, default=5, show_default=True, help="dept
 calls("mistakes", "extras.page_scorer.mistakes:train_mistakes", DEPTH, chapter="04_page_scorer")
 TRAINED = "trained on {0[n_questions]} questions of {0[n_companies]} companies"
 calls("train-ahead", "extras.ahead.train:train", chapter="07_ahead", said=TRAINED)
+calls(
+    "train-preference",
+    "extras.preference.train:run",
+    option("--fold", "only", type=IntRange(min=0), help="only the fold with this number"),
+    chapter="preference",
+)
 
 
 def main() -> None:

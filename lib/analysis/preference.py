@@ -143,6 +143,6 @@ def stored_as(study: Study, profile: dict, fold: int | None) -> tuple[str, dict]
 
 
 def compared_before(study: Study, profile: dict, fold: int | None = 0) -> pd.DataFrame:
-    """What training by a profile changed, by ``python -m extras.preference.train``; empty where it was not run."""
+    """What training by a profile changed, by ``python -m lib train-preference``; empty where it was not run."""
     found = study.store.kept(*stored_as(study, profile, fold), None, COMPARED_VERSION)
     return pd.DataFrame() if found is None else found
