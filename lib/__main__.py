@@ -124,7 +124,7 @@ def index(names: Names, to: Path | None) -> str:
         click.echo(f"left out: {problem}", err=True)
     for filing in done[(done["n_blank"] > 0) & (done["problem"] == "")].itertuples():
         blank = f"{filing.n_blank} of {filing.n_pages} pages have no text"
-        click.echo(f"{Path(filing.source).name}: {blank}; recognise them (OCR) if they are scans", err=True)
+        click.echo(f"{filing.source.name}: {blank}; recognise them (OCR) if they are scans", err=True)
     n_now, changes = len(shards.names()), str(before)
     if n_now:
         described(shards, shards.names(), load_profile(names.profile).bm25)

@@ -218,13 +218,14 @@ class Indexer:
         self.shards, self.encoder = shards, shards.plan.encoder()
         self.tokenizer = load_tokenizer(fetch(shards.plan.weights))
 
-    def __call__(self, row: dict) -> dict:
-        """What became of a filing: ``source`` → the same, n_pages, n_blank, ``problem`` (empty if there is none)."""
-        source, shards, plan, files = Path(row["source"]), self.shards, self.shards.plan, {}
+    def __call__(self, source: Path) -> dict:
+        """What became of a filing: source, n_pages, n_blank, ``problem`` (empty if there is none)."""
+        shards, plan, files = self.shards, self.shards.plan, {}
         try:
             record = shards.about(source) | {"sha256": digest_of_file(source), "plan": digest_of(plan._asdict())}
         except OSError as error:  # it was removed meanwhile; not recorded
-            return row | {"n_pages": 0, "n_blank": 0, "problem": f"{source.name}: cannot be opened ({error.strerror})"}
+            problem = f"{source.name}: cannot be opened ({error.strerror})"
+            return {"source": source, "n_pages": 0, "n_blank": 0, "problem": problem}
         texts, problems = read_filing(source, shards.root)
         if not problems:
             pages = pd.DataFrame(columns=[*PAGE_COLUMNS])
@@ -242,7 +243,7 @@ class Indexer:
         n_blank = sum(not text.strip() for text in texts)
         about = {"n_pages": len(texts), "n_blank": n_blank, "problem": "; ".join(problems)}
         _write(shards.path("records", source.stem), record | about | {"files": files})
-        return row | about
+        return {"source": source} | about
 
     def _write(self, kind: str, source: Path, table: pa.Table) -> str:
         packed = pa.BufferOutputStream()
@@ -258,7 +259,7 @@ def write_shards(shards: Shards, say: Callable[[str], None] = print) -> tuple[Di
     with exclusively(shards.folder / "index", say):
         before = shards.compare()
         shards.sweep(before.kept)
-        missing = [{"source": str(source)} for source in before.missing.values()]
-        done = map(Indexer(shards), missing) if missing else []
+        missing = before.missing.values()
+        done = map(Indexer(shards), missing) if missing else ()
         rows = list(tqdm(done, total=len(missing), desc="index", unit="filing", mininterval=2, disable=not missing))
     return before, pd.DataFrame(rows, columns=["source", "n_pages", "n_blank", "problem"])
