@@ -13,7 +13,6 @@ PARAMS ?=
 METHODS ?=
 CHAPTER ?=
 PART ?=
-ENGINE ?= process
 Q ?=
 RUN ?=
 PAGES_FROM ?= 0
@@ -27,7 +26,7 @@ LIB := $(VENV)/bin/python -m lib
 OPTIONS = --dataset "$(DATASET)" --questions "$(QUESTIONS)" --profile "$(PROFILE)" --results "$(RESULTS)"
 STAMP := $(VENV)/.ready-$(shell cat requirements*.txt pyproject.toml | sha256sum | cut -c1-12)
 
-.PHONY: diagnose index ask help env archive examples book demo measure notebook publish verify golden break preflight methods lines test test-all lint format clean audit lock
+.PHONY: diagnose index ask help env examples book demo measure notebook publish verify golden break preflight methods lines test test-all lint format clean audit lock
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -54,9 +53,6 @@ $(STAMP): $(UV) requirements-cpu.txt pyproject.toml
 	@$(LOCKED) -r pyproject.toml
 	@$(UV) pip install --python $(VENV) --quiet --no-deps --no-build-isolation --editable .
 	@rm -f $(VENV)/.ready-* && touch $@
-
-archive: $(STAMP)  ## add Ray to .venv: make index ENGINE=ray
-	@$(LOCKED) -r pyproject.toml --extra archive
 
 examples: $(STAMP)  ## add LlamaIndex and LangChain to .venv (90 MB), which examples/ shows beside Chroma
 	@$(LOCKED) -r pyproject.toml --extra examples
@@ -91,8 +87,8 @@ preflight: $(STAMP)  ## what a profile would download, whether GPU and disk suff
 diagnose: $(STAMP)  ## where any system loses the evidence, from its run: RUN="my.trec other.jsonl" DATASET=, QUESTIONS=, PAGES_FROM=1
 	@$(LIB) diagnose --dataset "$(DATASET)" --questions "$(QUESTIONS)" --profile "$(PROFILE)" --pages-from "$(PAGES_FROM)" $(RUN)
 
-index: $(STAMP)  ## index a folder of PDFs for make ask: DATASET=path; ENGINE=process | ray (on RAY_ADDRESS, or here)
-	@$(LIB) index --dataset "$(DATASET)" --profile "$(PROFILE)" --engine "$(ENGINE)"
+index: $(STAMP)  ## index a folder of PDFs for make ask: DATASET=path
+	@$(LIB) index --dataset "$(DATASET)" --profile "$(PROFILE)"
 
 ask: $(STAMP)  ## print the pages that fit a question best: Q="…" DATASET=path
 	@$(LIB) ask --dataset "$(DATASET)" --profile "$(PROFILE)" "$(Q)"

@@ -32,6 +32,7 @@ CALLING = {
     "preflight": "Report what a profile downloads, whether GPU and disk suffice, and roughly how long it takes.",
     "publish": "Copy the results of a whole run to book/results/, where they are used in place of computing.",
     "train-ahead": "Train the page rankers that other filings are searched with, and save them in lib/ahead/model.",
+    "train-preference": "Train the generator on preference pairs in folds by company, and compare its answers.",
 }
 
 
@@ -109,25 +110,21 @@ def methods() -> None:
         click.echo(f"{method.name:18} {method.pipeline}")
 
 
-@command(
-    option("--engine", type=Choice(["process", "ray"]), default="process", show_default=True),
-    option("--workers", type=COUNT, default=1, show_default=True, help="of Ray"),
-    option("--to", type=PATH, help="folder of the index, in place of one among the artifacts"),
-)
-def index(names: Names, engine: str, workers: int, to: Path | None) -> str:
+@command(option("--to", type=PATH, help="folder of the index, in place of one among the artifacts"))
+def index(names: Names, to: Path | None) -> str:
     """Index a folder of filings, PDFs or page text, filing by filing; resumed where it stopped."""
     from lib.archive.described import described
     from lib.archive.index import shards_of, write_shards
     from lib.profile import load_profile
 
     shards = shards_of(names.dataset, names.profile, to)
-    before, done = write_shards(shards, engine, workers, partial(click.echo, err=True))
+    before, done = write_shards(shards, partial(click.echo, err=True))
     left_out = before.left_out + [problem for problem in done["problem"] if problem]
     for problem in left_out:
         click.echo(f"left out: {problem}", err=True)
     for filing in done[(done["n_blank"] > 0) & (done["problem"] == "")].itertuples():
         blank = f"{filing.n_blank} of {filing.n_pages} pages have no text"
-        click.echo(f"{Path(filing.source).name}: {blank}; recognise them (OCR) if they are scans", err=True)
+        click.echo(f"{filing.source.name}: {blank}; recognise them (OCR) if they are scans", err=True)
     n_now, changes = len(shards.names()), str(before)
     if n_now:
         described(shards, shards.names(), load_profile(names.profile).bm25)
@@ -206,6 +203,12 @@ DEPTH = option("-k", "--k", type=COUNT, default=5, show_default=True, help="dept
 calls("mistakes", "extras.page_scorer.mistakes:train_mistakes", DEPTH, chapter="04_page_scorer")
 TRAINED = "trained on {0[n_questions]} questions of {0[n_companies]} companies"
 calls("train-ahead", "extras.ahead.train:train", chapter="07_ahead", said=TRAINED)
+calls(
+    "train-preference",
+    "extras.preference.train:run",
+    option("--fold", "only", type=IntRange(min=0), help="only the fold with this number"),
+    chapter="preference",
+)
 
 
 def main() -> None:

@@ -20,8 +20,6 @@ from lib.data.layout import Dataset
 from lib.data.pages import check_gold, extract_pages
 from lib.files import ROOT, aside, digest_of, digest_of_file, write_atomically
 from lib.method import Chunking, Search
-from lib.models.generator import open_generator
-from lib.models.prompts import Generator
 from lib.models.weights import fetch, weights_hash
 from lib.models.written import GenerationLog, Model
 from lib.profile import Settings
@@ -100,11 +98,6 @@ class Corpus:
         if not self.dataset.has_text:
             mend = "say DATASET=financebench to download them, or DATASET=demo"
             raise NeedsFilings(f"{what} needs the filings, which are not on this machine; {mend}")
-
-    @property
-    def questions(self) -> pd.DataFrame:
-        """QUESTION_COLUMNS, in the dataset's order; without filings only those that contain no text."""
-        return self.dataset.questions
 
     @property
     def filings(self) -> pd.DataFrame:
@@ -207,19 +200,15 @@ class Corpus:
         self.need_filings("the questions' text")
         _ = self.pages  # gold pages are checked before anything is measured against them
         columns = ["evidence"] if name == "evidence" else [*QUESTION_IDENTITY, *QUESTION_LABELS]
-        return [list(map(str, row)) for row in self.questions[columns].itertuples(index=False)]
+        return [list(map(str, row)) for row in self.dataset.questions[columns].itertuples(index=False)]
 
     def generation_log(self, weights: str) -> GenerationLog:
         """What a language model wrote for this dataset and profile."""
         published = [] if self.uses_published else None
         if self.published:
-            published = self.memo("generations", lambda: self.published.generations(self.questions))
+            published = self.memo("generations", lambda: self.published.generations(self.dataset.questions))
         model = Model(weights, weights_hash(weights))
         return GenerationLog(self.home / GENERATIONS, self.cache, model, published, self.store.say)
-
-    def make_generator(self, settings: Settings) -> Generator:
-        """The language model of a profile's section."""
-        return open_generator(settings, fetch(settings.weights))
 
     def write(self, name: str, content: str | bytes) -> Path:
         """Write a file of ``outputs``, whole or not at all."""

@@ -120,8 +120,11 @@ class Store:
                     raise
         return self._used(entry)
 
-    def kept(self, stage: str, params: dict, make: Callable[[], object], version: int = 1, public=False) -> object:
-        """A stored frame, without an index of its own, or JSON-able value; ``make`` computes it. See :meth:`get`."""
+    def kept(self, stage: str, params: dict, make: Callable | None, version: int = 1, public=False) -> object:
+        """A stored frame, without an index of its own, or JSON-able value; ``make`` computes it, and where that is None
+        and nothing is there, the value is None. See :meth:`get`."""
+        if make is None and self.find(stage, params, version) is None:
+            return None
 
         def compute(target: Path) -> None:
             if isinstance(found := make(), pd.DataFrame):

@@ -18,7 +18,9 @@ from lib import runs
 from lib.corpus import Corpus, settings_of
 from lib.files import digest_of
 from lib.method import Method
+from lib.models.generator import open_generator
 from lib.models.prompts import Generator
+from lib.models.weights import fetch
 from lib.models.written import GenerationLog
 from lib.store import Entry
 from lib.words import Condition, StudyError
@@ -38,7 +40,7 @@ class Study:
     store, cache = property(attrgetter("corpus.store")), property(attrgetter("corpus.cache"))
     home, outputs = property(attrgetter("corpus.home")), property(attrgetter("corpus.outputs"))
     write, link = property(attrgetter("corpus.write")), property(attrgetter("corpus.link"))
-    questions, filings = property(attrgetter("corpus.questions")), property(attrgetter("corpus.filings"))
+    questions, filings = property(attrgetter("dataset.questions")), property(attrgetter("corpus.filings"))
     pages, tokenizer = property(attrgetter("corpus.pages")), property(attrgetter("corpus.tokenizer"))
     need_filings, has_text = property(attrgetter("corpus.need_filings")), property(attrgetter("dataset.has_text"))
 
@@ -177,7 +179,7 @@ class Study:
 
     def make_generator(self) -> Generator:
         """The profile's language model; its weights and runtime are fetched only now."""
-        return self.corpus.make_generator(self.profile.generator)
+        return open_generator(self.profile.generator, fetch(self.profile.generator.weights))
 
     @property
     def provenance(self) -> str:

@@ -1,12 +1,11 @@
 """Preference training of a study's generator, one model a fold by company; each is stored and training is resumed.
 
-``python -m extras.preference.train --dataset financebench --profile paper`` trains all folds, has each answer the
+``python -m lib train-preference --dataset financebench --profile paper`` trains all folds, has each answer the
 questions that it never saw, and goes on where it was killed.
 """
 
 import json
 import shutil
-import sys
 from pathlib import Path
 
 import click
@@ -17,9 +16,7 @@ from lib.analysis.preference import COMPARED_VERSION, fold_pairs, folds, prompt_
 from lib.files import digest_of
 from lib.folds import Fold
 from lib.models.weights import fetch, hub_models, weights_hash
-from lib.options import RESULTS
 from lib.store import Entry
-from lib.studies import open_study
 from lib.study import Study
 from lib.words import StudyError
 
@@ -71,7 +68,7 @@ def n_pairs(entry: Entry) -> int:
     return json.loads((entry.path / "fold.json").read_text(encoding="utf-8"))["n_train_pairs"]
 
 
-def run(study: Study, only: int | None = None) -> pd.DataFrame:
+def run(study: Study, only: int | None) -> pd.DataFrame:
     """Train and compare; the comparison is stored without text, and shown in appendix a3."""
     from extras.preference.tuned import compared
 
@@ -88,21 +85,3 @@ def run(study: Study, only: int | None = None) -> pd.DataFrame:
         return pd.concat(found, ignore_index=True).assign(n_train_pairs=n_pairs(next(iter(models.values()))))
 
     return study.store.kept(*stored_as(study, study.profile, only), make, COMPARED_VERSION, public=True)
-
-
-@click.command()
-@click.option("--dataset", default="", help="financebench, demo or a folder")
-@click.option("--profile", default="paper", show_default=True)
-@click.option("--results", type=click.Choice(RESULTS), default=RESULTS[0], show_default=True)
-@click.option("--fold", type=int, help="only this fold, from 0")
-def main(dataset: str, profile: str, results: str, fold: int | None) -> None:
-    """Train the generator on preference pairs in folds by company, and compare its answers with the untuned ones."""
-    try:
-        found = run(open_study(dataset, profile, results, "preference"), fold)
-    except StudyError as error:
-        sys.exit(f"error: {error}")
-    click.echo(found.round(3).to_string(index=False))
-
-
-if __name__ == "__main__":
-    main()

@@ -3,12 +3,12 @@
 import pandas as pd
 
 from lib.analysis.preference import folds
-from lib.answers.answers import ANSWER_METRICS, Answers, asked, prompt, score
-from lib.answers.prompt_context import Context, contexts
+from lib.answers.answers import ANSWER_METRICS, Answers, items, score
+from lib.answers.prompt_context import Context
 from lib.models.generator import open_generator
-from lib.models.prompts import Generator, Sampling
+from lib.models.prompts import Generator
 from lib.models.weights import fetch, weights_hash
-from lib.models.written import Filled, GenerationLog, Item, Model
+from lib.models.written import Filled, GenerationLog, Model
 from lib.stats import Resampling
 from lib.store import Entry
 from lib.study import Study
@@ -35,19 +35,13 @@ def tuned_answers(study: Study, wanted: Context, models: dict[int, Entry | None]
     ``models`` are by the fold's number, None for the untrained one; questions of other folds are not asked. What is
     written is kept beside the study's own log.
     """
-    settings, given = study.profile.answers, contexts(study, wanted)
-    sampling = Sampling(max_tokens=settings.max_tokens, temperature=0.0, seed=settings.seed)
-    all_asked, whole = set(asked(study)["question_id"]), Filled()
-    weights = study.profile.generator.weights
+    every, whole, weights = items(study, wanted), Filled(), study.profile.generator.weights
     for fold, entry in ((fold, models[fold.number]) for fold in folds(study) if fold.number in models):
         model = Model(f"{weights}-dpo", entry.digest) if entry else Model(weights, weights_hash(weights))
         log = GenerationLog(study.home / LOG, study.cache, model, say=study.store.say)
-        items = [
-            Item(row.question_id, row.question_id, prompt(row.question, given[row.question_id]), sampling)
-            for row in study.questions.iloc[list(fold.test)].itertuples()
-            if row.question_id in all_asked
-        ]
-        filled = log.fill("answer", items, lambda entry=entry: open_tuned(study, entry))
+        tested = set(study.questions["question_id"].iloc[list(fold.test)])
+        mine = [item for item in every if item.question_id in tested]
+        filled = log.fill("answer", mine, lambda entry=entry: open_tuned(study, entry))
         whole.records.update(filled.records)
         whole.missing.update(filled.missing)
         whole.origins.update(filled.origins)

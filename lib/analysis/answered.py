@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from lib.analysis.breakdowns import group_interval
-from lib.answers.answers import ANSWER_METRICS, Answers, asked, best_baseline, kept, score
+from lib.answers.answers import ANSWER_METRICS, Answers, asked, best_baseline, context_params, kept, score
 from lib.answers.calculation import VERSION, calculated, right_by_way
 from lib.answers.pages_read import pages_read
 from lib.answers.prompt_context import BEST_BASELINE, NONE, ORACLES, Context, chunks_retrieved, context, segments_read
@@ -132,11 +132,9 @@ def chain(study: Study, metrics: pd.DataFrame, contexts: Sequence[Context]) -> p
     parts, by_prompt = [], {name: Metrics(part) for name, part in metrics.groupby("prompt", sort=False)}
     for (name, one), prompt in product({c.name: c for c in contexts}.items(), by_prompt):
         values = by_prompt[prompt][one.run, "answer_right", None]
-        params = {"chunks": study.digest("chunks"), "questions": study.digest("questions"), "context": name}
-        params |= {"run": study.run_entry(one.method, one.condition).digest, "right": values.to_dict()}
-        params |= {"gold": study.dataset.fingerprint, "n_chunks": study.profile.answers.n_chunks}
-        make = partial(outcomes, study, one, values)
-        found = study.store.kept("analysis/chain", params, make, public=True)
+        params = context_params(study, one) | {part: study.digest(part) for part in ("chunks", "questions")}
+        params |= {"right": values.to_dict(), "n_chunks": study.profile.answers.n_chunks}
+        found = study.store.kept("analysis/chain", params, partial(outcomes, study, one, values), public=True)
         parts.append(found.assign(context=name, prompt=prompt))
     return pd.concat(parts, ignore_index=True)[CHAIN] if parts else pd.DataFrame(columns=CHAIN)
 

@@ -61,15 +61,14 @@ def _stored(name: str, columns: Sequence[str] = ()) -> Callable[[Callable], Call
         @wraps(make)
         def looked_up(study: Study) -> pd.DataFrame:
             known, here = {"dataset": study.dataset.fingerprint}, labels_digest(study.dataset)
-            if not here and study.store.find("digests/labels", known) is None:
+            labels = study.store.kept("digests/labels", known, (lambda: here) if here else None, public=True)
+            if labels is None:
                 return pd.DataFrame(columns=columns)
-            published = study.store.kept("digests/labels", known, lambda: here, public=True)
-            params = {"labels": here or published, "embedder": weights_hash(study.profile.embedder.weights)}
+            params = {"labels": here or labels, "embedder": weights_hash(study.profile.embedder.weights)}
             params |= known | study.settings_of(("significance",)) | edited("answers")
-            stage = f"analysis/labels-{name}"
-            if not here and study.store.find(stage, params, VERSION) is None:
-                return pd.DataFrame(columns=columns)
-            return study.store.kept(stage, params, partial(make, study), VERSION, public=name != "scores")
+            compute = partial(make, study) if here else None
+            found = study.store.kept(f"analysis/labels-{name}", params, compute, VERSION, public=name != "scores")
+            return pd.DataFrame(columns=columns) if found is None else found
 
         return looked_up
 

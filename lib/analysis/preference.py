@@ -143,8 +143,6 @@ def stored_as(study: Study, profile: dict, fold: int | None) -> tuple[str, dict]
 
 
 def compared_before(study: Study, profile: dict, fold: int | None = 0) -> pd.DataFrame:
-    """What training by a profile changed, by ``python -m extras.preference.train``; empty where it was not run."""
-    stage, params = stored_as(study, profile, fold)
-    if study.store.find(stage, params, COMPARED_VERSION) is None:
-        return pd.DataFrame()
-    return study.store.kept(stage, params, pd.DataFrame, COMPARED_VERSION, public=True)
+    """What training by a profile changed, by ``python -m lib train-preference``; empty where it was not run."""
+    found = study.store.kept(*stored_as(study, profile, fold), None, COMPARED_VERSION)
+    return pd.DataFrame() if found is None else found

@@ -69,15 +69,19 @@ def asked(study: Study) -> pd.DataFrame:
     return study.questions.groupby("question_type", sort=False).head(n_each) if n_each else study.questions
 
 
-def answers(study: Study, wanted: Context) -> Answers:
-    """The answers of the questions that are asked under one context: stored, or written now."""
+def items(study: Study, wanted: Context) -> list[Item]:
+    """What is to be written under one context, for the questions that are asked, in the study's order."""
     settings, given = study.profile.answers, contexts(study, wanted)
     sampling = Sampling(max_tokens=settings.max_tokens, temperature=0.0, seed=settings.seed)
-    items = [
+    return [
         Item(row.question_id, row.question_id, prompt(row.question, given[row.question_id]), sampling)
         for row in asked(study).itertuples()
     ]
-    filled = study.generation_log().fill("answer", items, study.make_generator)
+
+
+def answers(study: Study, wanted: Context) -> Answers:
+    """The answers of the questions that are asked under one context: stored, or written now."""
+    filled = study.generation_log().fill("answer", items(study, wanted), study.make_generator)
     return Answers(wanted, filled.texts, filled)
 
 

@@ -7,7 +7,8 @@ import pandas as pd
 from lib.answers.prompt_context import Context, first_chunks
 from lib.data.rows import Sheet, kind_of, lines_of
 from lib.method import remembered
-from lib.retrievers.identity import Identity, company_match, filing_identities
+from lib.retrievers import matched
+from lib.retrievers.identity import Identity, company_match
 from lib.retrievers.names import core_words
 from lib.study import Study
 
@@ -27,7 +28,7 @@ def texts_of_pages(study: Study) -> dict[tuple[str, int], str]:
 @remembered
 def identities(study: Study) -> dict[str, Identity]:
     """The identity of each filing by doc_name, in the order of the study's filings."""
-    return {one.doc_name: one for one in filing_identities(study.filings, study.pages)}
+    return {one.doc_name: one for one in matched.identities(study, False)}
 
 
 def filings_named(questions: Sequence[str], known: Sequence[Identity]) -> list[dict[str, tuple[str, ...]]]:

@@ -44,14 +44,9 @@ class Archive:
             raise StudyError(f"{shards.folder} contains no filing to search; run make index first")
         self.profile, self.ranker = profile or load_profile("default"), saved_ranker("index")
         self.encoder = shards.plan.encoder()
-        self.shards, self.names = shards, [*names]
-        self.places, self.words, self.filed, self.owners, self.vectors = described(shards, names, self.profile.bm25)
+        self.shards, made = shards, described(shards, names, self.profile.bm25)
+        self.places, self.words, self.filed, self.owners, self.vectors = made
         self.filing = pd.Index([one.doc_name for one in self.filed]).get_indexer(self.places["doc_name"])
-
-    @property
-    def pages(self) -> pd.DataFrame:
-        """PAGE_COLUMNS of all filings."""
-        return pages_of(self.shards, self.names)
 
     def nearest(self, question: str, n_filings: int = NEAREST) -> tuple[pd.DataFrame, Vectors]:
         """PAGE_COLUMNS of the filings with the best pages by the untrained score, and the vectors that rank them."""

@@ -1,15 +1,12 @@
 """The index of an archive: two Parquet files per filing, its pages and its windows with their vectors.
 
-One step maps a filing's file to its shard, in this process or, with ``ENGINE=ray``, on Ray Data (Moritz et al., OSDI
-2018), on the cluster of ``RAY_ADDRESS`` or a local one: the bits are the same, as a filing is embedded alone. A shard
-that is whole and of its file's bytes is not made again, so that a killed run resumes; memory holds one filing per
-worker.
+One step maps a filing's file to its shard; a filing is embedded alone, so that the bits are the same in any order. A
+shard that is whole and of its file's bytes is not made again, so that a killed run resumes; memory holds one filing.
 """
 
 import json
-import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -217,18 +214,18 @@ def sources_of(root: Path) -> tuple[dict[str, Path], list[str]]:
 class Indexer:
     """The map step: reads a filing, cuts it, embeds it, and writes its shard."""
 
-    def __init__(self, folder: str, plan: tuple, root: str):
-        self.shards = Shards(Path(folder), Plan(*plan), Path(root))
-        self.encoder = self.shards.plan.encoder()
-        self.tokenizer = load_tokenizer(fetch(self.shards.plan.weights))
+    def __init__(self, shards: Shards):
+        self.shards, self.encoder = shards, shards.plan.encoder()
+        self.tokenizer = load_tokenizer(fetch(shards.plan.weights))
 
-    def __call__(self, row: dict) -> dict:
-        """What became of a filing: ``source`` → the same, n_pages, n_blank, ``problem`` (empty if there is none)."""
-        source, shards, plan, files = Path(row["source"]), self.shards, self.shards.plan, {}
+    def __call__(self, source: Path) -> dict:
+        """What became of a filing: source, n_pages, n_blank, ``problem`` (empty if there is none)."""
+        shards, plan, files = self.shards, self.shards.plan, {}
         try:
             record = shards.about(source) | {"sha256": digest_of_file(source), "plan": digest_of(plan._asdict())}
         except OSError as error:  # it was removed meanwhile; not recorded
-            return row | {"n_pages": 0, "n_blank": 0, "problem": f"{source.name}: cannot be opened ({error.strerror})"}
+            problem = f"{source.name}: cannot be opened ({error.strerror})"
+            return {"source": source, "n_pages": 0, "n_blank": 0, "problem": problem}
         texts, problems = read_filing(source, shards.root)
         if not problems:
             pages = pd.DataFrame(columns=[*PAGE_COLUMNS])
@@ -246,7 +243,7 @@ class Indexer:
         n_blank = sum(not text.strip() for text in texts)
         about = {"n_pages": len(texts), "n_blank": n_blank, "problem": "; ".join(problems)}
         _write(shards.path("records", source.stem), record | about | {"files": files})
-        return row | about
+        return {"source": source} | about
 
     def _write(self, kind: str, source: Path, table: pa.Table) -> str:
         packed = pa.BufferOutputStream()
@@ -254,35 +251,15 @@ class Indexer:
         return digest_of_file(write_atomically(self.shards.path(kind, source.stem), packed.getvalue().to_pybytes()))
 
 
-def write_shards(
-    shards: Shards, engine: str = "process", n_workers: int = 1, say: Callable[[str], None] = print
-) -> tuple[Difference, pd.DataFrame]:
+def write_shards(shards: Shards, say: Callable[[str], None] = print) -> tuple[Difference, pd.DataFrame]:
     """Make the index a mirror of its folder, with a progress bar; another process that does so is waited for.
 
-    ``engine`` is ``process``, where the encoder itself uses all cores, or ``ray``, with ``n_workers``. Gives how the
-    folder differed, and a row for each filing that was read now, see :class:`Indexer`.
+    Gives how the folder differed, and a row for each filing that was read now, see :class:`Indexer`.
     """
     with exclusively(shards.folder / "index", say):
         before = shards.compare()
         shards.sweep(before.kept)
-        missing = [{"source": str(source)} for source in before.missing.values()]
-        step, done = (str(shards.folder.resolve()), tuple(shards.plan), str(shards.root)), []
-        if missing:
-            done = map(Indexer(*step), missing) if engine == "process" else _on_ray(missing, step, n_workers)
+        missing = before.missing.values()
+        done = map(Indexer(shards), missing) if missing else ()
         rows = list(tqdm(done, total=len(missing), desc="index", unit="filing", mininterval=2, disable=not missing))
     return before, pd.DataFrame(rows, columns=["source", "n_pages", "n_blank", "problem"])
-
-
-def _on_ray(rows: list[dict], step: tuple, n_workers: int) -> Iterator[dict]:
-    os.environ.setdefault("RAY_raylet_start_wait_time_s", "300")  # a busy machine starts it slowly
-    try:
-        import ray
-
-        ray.init(ignore_reinit_error=True, log_to_driver=False, include_dashboard=False)
-    except ImportError:
-        raise StudyError("ENGINE=ray needs Ray: run make archive, or say ENGINE=process") from None
-    except ConnectionError as error:
-        raise StudyError(f"no Ray cluster at RAY_ADDRESS ({error}); start it, or unset the variable") from None
-    ray.data.DataContext.get_current().enable_progress_bars = False
-    filings = ray.data.from_items(rows, override_num_blocks=len(rows))
-    yield from filings.map(Indexer, fn_constructor_args=step, concurrency=n_workers).iter_rows()

@@ -71,17 +71,19 @@ def encode_texts(
     return vectors()
 
 
-def text_vectors(study: Search, stage: str, texts: Sequence[str], window: int | None = None) -> np.ndarray:
+def text_vectors(
+    study: Search, stage: str, texts: Sequence[str], role: Role = "document", window: int | None = None, **given
+) -> np.ndarray:
     """One unit vector a text (n_texts, dimension), each different text encoded once; see :func:`encode_texts`.
 
     A vector's last bits depend on the list that is encoded first. So the study's own windows come before other chunk
-    tables, whatever is asked for first: a text of both has the vector that it has there.
+    tables, whatever is asked for first: a text of both that is not pinned has the vector that it has there.
     """
-    if study.chunking and window in (None, study.profile.embedder.window):
+    if study.chunking and window in (None, study.profile.embedder.window) and not given:
         with study.store.unasked():
             window_vectors(study.over(""))
     rows, different = pd.factorize(np.asarray(texts, object))
-    return encode_texts(study, stage, different.tolist(), window=window)[rows]
+    return encode_texts(study, stage, different.tolist(), role, window=window, **given)[rows]
 
 
 @remembered

@@ -10,9 +10,8 @@ import numpy as np
 
 from lib.folds import By, Fold, make_folds
 from lib.method import remembered
-from lib.models.encoders import Role
-from lib.models.index import encode_texts
-from lib.models.weights import fetch, weights_hash
+from lib.models.index import text_vectors
+from lib.models.weights import weights_hash
 from lib.retrievers import matched
 from lib.store import Entry
 from lib.study import Study
@@ -50,22 +49,12 @@ def text_by_page(study: Study, texts: Callable[[Study], list[str]] = page_texts)
     return dict(zip(page_rows(study), texts(study), strict=True))
 
 
-def encode_distinct(
-    study: Study, weights: Callable[[], Path], digest: str, window: int, stage: str, texts: Sequence[str], role: Role
-) -> np.ndarray:
-    """Unit vectors of texts, each different text encoded once; see :func:`lib.models.index.encode_texts`."""
-    row_of = {text: row for row, text in enumerate(dict.fromkeys(texts))}
-    vectors = encode_texts(study, stage, list(row_of), role, True, window, (weights, digest))
-    return vectors[[row_of[text] for text in texts]]
-
-
 @remembered
 def base_vectors(study: Study, section: str = "page_scorer_light") -> tuple[np.ndarray, np.ndarray]:
     """The untrained encoder's vectors of questions (n_questions, d) and of as much of pages as a section says."""
-    window, name = study.profile[section].max_tokens, study.profile.embedder.weights
-    encode = partial(encode_distinct, study, lambda: fetch(name), weights_hash(name), window)
+    encode = partial(text_vectors, study, window=study.profile[section].max_tokens, is_pinned=True)
     questions = encode("embeddings/page_questions", study.questions["question"].tolist(), "query")
-    return questions, encode("embeddings/pages", page_texts(study), "document")
+    return questions, encode("embeddings/pages", page_texts(study))
 
 
 def folds(study: Study, by: By) -> list[Fold]:

@@ -66,11 +66,11 @@ def search(
             rank_of[rows] = np.arange(1, len(rows) + 1)
             row[kept] = (row[kept] + 1) / 2.01 - rank_of[pages[kept]]
         else:
-            row[kept] = standardised(row[kept]) + standardised(of_page[pages[kept]])
+            row[kept] = standardised_finite(row[kept]) + standardised_finite(of_page[pages[kept]])
     return scores
 
 
-def standardised(values: np.ndarray) -> np.ndarray:
+def standardised_finite(values: np.ndarray) -> np.ndarray:
     """Values with mean 0 and deviation 1, zeros where all are equal; ``-inf`` is as the least other one."""
     known = values[np.isfinite(values)]
     if not len(known) or np.ptp(known) == 0:

@@ -64,7 +64,7 @@ def score_whole(study: Search, candidates: np.ndarray) -> np.ndarray:
     """Cosine between the question and one vector of all of each chunk of a fixed size, shape (n_questions, n_chunks);
     the encoder's window is widened where a chunk is longer."""
     window = max(study.profile.embedder.window, SIZES[study.chunking][0] + SPECIAL_TOKENS)
-    vectors = text_vectors(study, f"embeddings/{study.chunking}", study.chunks["text"], window)
+    vectors = text_vectors(study, f"embeddings/{study.chunking}", study.chunks["text"], window=window)
     return cosines(question_vectors(study), vectors)
 
 

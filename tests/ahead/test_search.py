@@ -1,5 +1,7 @@
 """The order of chunks, and a whole search on filings of invented companies."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -35,7 +37,8 @@ def test_other_questions_are_searched_with_the_saved_ranker_and_every_page_comes
 def test_rankers_that_are_saved_say_what_they_learnt_from_and_score_nothing_of_it(study, tmp_path, monkeypatch):
     monkeypatch.setattr(search, "SAVED", tmp_path / "rankers")
     saved = train(study, search.SAVED)
-    assert (saved["question_ids"], saved["sets"]) == (study.questions["question_id"].tolist(), {"words": 3})
+    learnt_from = json.loads((search.SAVED / "kinds.json").read_text())["question_ids"]
+    assert (learnt_from, saved["sets"]) == (study.questions["question_id"].tolist(), {"words": 3})
     assert saved["share"] in study.profile.ahead.shares
     names = {name: search.saved_ranker(name).booster.feature_name() for name in SAVED_VARIANTS}
     read = {name: {feature.partition("_")[0] for feature in features} for name, features in names.items()}

@@ -1,4 +1,4 @@
-"""An archive: indexed filing by filing, resumed, with the same bits on both engines, and asked for pages."""
+"""An archive: indexed filing by filing, resumed, with the same bits, and asked for pages."""
 
 import json
 import shutil
@@ -15,6 +15,7 @@ from lib.__main__ import commands
 from lib.answers.sure import fitted
 from lib.archive import index
 from lib.archive.ask import Archive, fits, page_picture, passages, written
+from lib.archive.described import pages_of
 from lib.archive.index import PICTURES, Plan, Shards, write_shards
 from lib.data import pdf
 from lib.data.locate import DEMO
@@ -63,14 +64,11 @@ def bits(shards: Shards) -> dict[str, bytes]:
     return {f"{path.parent.name}/{path.name}": path.read_bytes() for path in paths}
 
 
-@pytest.mark.parametrize("engine", ["process", "ray"])
-def test_both_engines_give_the_same_bits_in_any_order(shards, plan, root, tmp_path, engine):
-    if engine == "ray":
-        pytest.importorskip("ray", reason="Ray is an optional requirement")
+def test_an_index_made_again_has_the_same_bits(shards, plan, root, tmp_path):
     again = Shards(tmp_path, plan, root)
-    write_shards(again, engine)
+    write_shards(again)
     assert bits(again) == bits(shards)
-    assert write_shards(again, engine)[1].empty
+    assert write_shards(again)[1].empty
 
 
 @pytest.mark.slow
@@ -116,7 +114,8 @@ def test_what_cannot_be_done_is_one_sentence(archive, shards, tmp_path, spoil, t
 
 
 def test_an_archive_gives_the_page_whose_words_are_asked_for_out_of_the_nearest_filings(archive, shards):
-    page = archive.pages[archive.pages["text"].str.len() > 500].iloc[0]
+    pages = pages_of(shards, shards.names())
+    page = pages[pages["text"].str.len() > 500].iloc[0]
     question = " ".join(page["text"].split()[:60])
     found = archive.ask(question, k=3)
     assert (page["doc_name"], page["page"]) in list(zip(found["doc_name"], found["page"], strict=True))

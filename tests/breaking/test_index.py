@@ -19,6 +19,7 @@ from lib.__main__ import ask, commands
 from lib.__main__ import index as index_command
 from lib.archive import index
 from lib.archive.ask import Archive, page_picture
+from lib.archive.described import pages_of
 from lib.archive.index import Plan, Shards, write_shards
 from lib.data import pdf
 from lib.data.locate import named_apart
@@ -236,7 +237,8 @@ class Mirror(stateful.RuleBasedStateMachine):
         except StudyError:
             assert not wanted
             return
-        assert archive.pages.groupby("doc_name", sort=False)["text"].agg(list).to_dict() == wanted
+        pages = pages_of(self.shards, archive.places["doc_name"].unique())
+        assert pages.groupby("doc_name", sort=False)["text"].agg(list).to_dict() == wanted
         for word in filter(None, {word for words in wanted.values() for word in words}):
             assert word in archive.ask(word, 9)["text"].tolist()
 

@@ -7,7 +7,7 @@ from lib import runs
 from lib.page_scorer import pages
 from lib.page_scorer import search as pages_first
 from lib.page_scorer.pages import load_scores, scores_in_folds
-from lib.page_scorer.search import comparable, page_run, rank_pages, search, standardised
+from lib.page_scorer.search import comparable, page_run, rank_pages, search, standardised_finite
 from lib.retrievers import dense
 from lib.words import StudyError
 
@@ -46,8 +46,8 @@ def test_stage_two_searches_only_the_kept_pages_in_each_order(study, scored):
         search(study, scored, everything, 201)
     base = dense.score(study, everything)
     kept = np.take_along_axis(scored, of_chunk[None], 1) >= np.sort(scored)[:, [-3]]  # on the best three pages
-    assert standardised(np.array([1, 3, -np.inf, 3])).tolist() == [-1, 1, -1, 1]  # unknown is the least
-    assert standardised(np.full(2, -np.inf)).tolist() == [0, 0]
+    assert standardised_finite(np.array([1, 3, -np.inf, 3])).tolist() == [-1, 1, -1, 1]  # unknown is the least
+    assert standardised_finite(np.full(2, -np.inf)).tolist() == [0, 0]
     plain, summed = (search(study, scored, everything, 3, order) for order in ("base", "sum"))
     assert np.array_equal(plain, np.where(kept, base, -np.inf))
     assert np.array_equal(np.isfinite(summed), kept)

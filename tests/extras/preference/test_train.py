@@ -9,6 +9,7 @@ from click.testing import CliRunner
 from safetensors.torch import load_file
 from transformers import TrainerCallback
 
+from lib.__main__ import commands
 from lib.analysis.preference import compared_before, folds, prompt_context
 from lib.chunkings.table import CHUNKINGS
 from lib.corpus import Corpus
@@ -99,13 +100,13 @@ def test_the_tuned_generator_has_the_trained_weights(trained):
 @pytest.mark.parametrize("trained", ["full"], indirect=True)
 def test_the_command_trains_compares_and_writes_or_says_in_a_sentence_what_cannot_be_trained(trained, monkeypatch):
     study, *_ = trained
-    monkeypatch.setattr(training, "open_study", lambda *_: study)
-    done = CliRunner().invoke(training.main, ["--fold", "1"])
+    monkeypatch.setattr("lib.studies.open_study", lambda **_: study)
+    done = CliRunner().invoke(commands, ["train-preference", "--fold", "1"])
     assert (done.exit_code, "untuned" in done.output) == (0, True), done.output
     found = compared_before(study, study.profile, 1)
     assert set(found["context"]) == {"oracle-page", "bm25"}
     assert found.set_index("metric")["n"]["token_f1"].tolist() == [len(folds(study)[1].test)] * 2
     assert compared_before(study, study.profile, None).empty
-    monkeypatch.setattr(training, "open_study", lambda *_: study.with_changes({"generator.backend": "llama.cpp"}))
-    done = CliRunner().invoke(training.main, [])
+    study = study.with_changes({"generator.backend": "llama.cpp"})
+    done = CliRunner().invoke(commands, ["train-preference"])
     assert (done.exit_code, done.output.startswith("error: the generator")) == (1, True)
