@@ -8,10 +8,9 @@ import pandas as pd
 import pytest
 from matplotlib.colors import to_rgb
 
-from lib.analysis import growth, ladder
+from lib.analysis import growth
 from lib.analysis.decomposition import METRIC_OF
 from lib.analysis.overlap_dose import DOSES
-from lib.profile import load_profile
 from lib.stats import Resampling
 from tests.test_chapters import CHAPTERS, tags
 
@@ -70,41 +69,13 @@ def test_a_recall_whose_logit_is_a_straight_line_is_fitted_and_extrapolated(n_fo
     assert (law.n_pages, len(law.draws)) == ((1000, 100_000), 100)
 
 
-@pytest.mark.parametrize(
-    ("rows", "company", "nested"),
-    [
-        # each company's questions choose the row that fails on the other's
-        ({"a": [1, 1, 0, 0], "b": [0, 0, 1, 0.5]}, "AABB", 0.0),
-        ({"a": [1, 1, 1, 1], "b": [0, 0, 1, 0]}, "AABB", 1.0),
-        ({"a": [0, 1, 0, 1], "b": [1, 0, 1, 0]}, "AABB", 0.5),  # ties go to the first name
-        # Bolt, with three questions, is scored by b (0, 0, 0), Acme by a (1): folds weigh by their questions
-        ({"a": [1, 1, 1, 1], "b": [2, 0, 0, 0]}, "ABBB", 0.25),
-        ({"a": [1, 0, 0, 0]}, "AAAA", np.nan),  # nothing can be held out
-    ],
-)
-def test_the_best_row_is_chosen_on_other_companies(rows, company, nested):
-    found = after_cells("03_baselines", "def on_others", company=pd.Series([*company]))["on_others"](pd.DataFrame(rows))
-    assert found == pytest.approx(nested, nan_ok=True)
-
-
-def test_a_chunk_counts_while_it_fits_into_the_budget_and_a_list_is_long_enough():
+def test_a_chunk_counts_while_it_fits_into_the_budget_and_a_row_is_chosen_on_other_companies():
+    after = after_cells("03_baselines", "def on_others", company=pd.Series([*"AAAA"]))
+    assert np.isnan(after["on_others"](pd.DataFrame({"a": [1, 0, 0, 0]}))), "nothing can be held out of one company"
     within = after_cells("03_baselines", "def within")["within"]
     found = pd.DataFrame({"question_id": ["a", "a", "b"], "page_tokens": [2000, 1000, np.nan], "run_tokens": 999})
     assert within(found) == {500: 0}  # behind 999 tokens the page of b may follow
     assert within(found.assign(run_tokens=3000)) == {500: 0, 1000: 0.25, 2000: 0.5}
-
-
-def test_a_mistake_adds_to_the_mean_over_its_questions():
-    company = pd.Series(["a", "a", "b", "c"], ["q0", "q1", "q2", "q3"])
-    draws = Resampling(company, 500, 1)
-    scores = {"none": [0, 0, 1, 1], "epoch": [1, 0, 1, 1], "zero": [np.nan, 0, 1, 1]}
-    long = pd.DataFrame(scores, company.index).rename_axis("question_id").reset_index().melt("question_id").dropna()
-    added_by = after_cells("a1_training", "def added_by", draws=draws)["added_by"]
-    table = added_by(long.rename(columns={"variable": "mistake"})).set_index("mistake")
-    assert table.loc["none"].tolist() == [4, 0.5, 0, 0, 0]
-    interval = draws.interval(pd.Series([1.0, 0, 0, 0], company.index))
-    assert table.loc["epoch"].tolist() == pytest.approx([4, 0.75, 0.25, interval.low, interval.high])
-    assert table.loc["zero"].tolist()[:3] == pytest.approx([3, 2 / 3, 1 / 6])
 
 
 @pytest.mark.parametrize(
@@ -130,66 +101,14 @@ def test_the_dose_at_which_both_find_equally_much(appended, deleted, crossing):
     assert found[3:] == (2, 2)
 
 
-FOR, AGAINST, NEITHER, UNKNOWN = (0.1, 0.2), (-0.2, -0.1), (-0.1, 0.1), (np.nan, np.nan)
-
-
-@pytest.mark.parametrize(
-    ("analysts", "pages", "are_contrary", "expected"),
-    [
-        ((NEITHER, FOR), (FOR, NEITHER), False, (2, 1, "by the questions")),
-        ((AGAINST, NEITHER), (FOR, NEITHER), True, (2, 1, "by the questions")),
-        ((AGAINST, NEITHER), (FOR, NEITHER), False, (0, 1, "open")),  # both may be wrong
-        ((FOR, NEITHER), (FOR, AGAINST), True, (1, 1, "for all")),
-        ((FOR, FOR), (FOR, NEITHER), True, (0, 1, "open")),
-        ((UNKNOWN, UNKNOWN), (NEITHER, NEITHER), True, (0, 0, "open")),
-    ],
-)
-def test_a_contradiction_is_resolved_where_sets_support_different_claims(analysts, pages, are_contrary, expected):
-    after = after_cells("09_question_sets", "def side")
-    boards = (pd.DataFrame(of, ["a", "b"], ["low", "high"]).assign(bound=0.0) for of in (analysts, pages))
-    sides = [after["side"](board, "a", "b", are_contrary) for board in boards]
-    assert (*sides, after["resolved_by"]({*sides})) == expected
-
-
-def test_rankers_are_compared_with_the_untrained_sum_and_ablations_with_the_whole_ranker():
-    questions = pd.DataFrame({"set": ["financebench"] * 3 + ["page-questions"], "company": list("xyzx")}, list("abcd"))
-    found = {title: 1.0 for title in ladder.MEASURED} | {ladder.BASE: 0.0, "trained, without words": 0.25}
-    found |= {"trained on page-questions alone": 0.5}
-    recalls = {title: questions.assign(doc_recall=1.0, page_recall=recall) for title, recall in found.items()}
-    study = SimpleNamespace(profile=load_profile("default"), dataset=SimpleNamespace(name="financebench"))
-    given = {"draws": Resampling(questions["company"], 200), "recalls": recalls, "study": study, "trained": True}
-    given |= {"rising": pd.DataFrame({"p_holm": [0.5, 0.0123]}), "DIFFERENCE": ["difference", "p", "p_holm"]}
-    by_set = after_cells("07_ahead", "is_step =", **after_cells("07_ahead", "of_set =", **given))["by_set"]
-    by_set = by_set.set_index(["variant", "set"])
-    alone = by_set.loc["trained on page-questions alone", "financebench"]
-    assert alone[["n", "companies", "seeds", "difference"]].tolist() == [3, 3, 3, 0.5]
-    assert by_set.loc[ladder.BASE, "seeds"].tolist() == [1, 1]
-    assert by_set.loc[ladder.BASE, "difference"].isna().all()
-    ablation = by_set.loc["trained, without words", "financebench"]
-    assert ablation[["reference", "difference"]].tolist() == [ladder.TRAINED, -0.75]
-    assert ablation["p_holm"] > ablation["p"]
-    # a step of the ladder has its p, and no part in the family
-    assert (
-        by_set.at[(ladder.KINDS, "financebench"), "p_holm"]
-        == 0.0123
-        != by_set.at[(ladder.KINDS, "page-questions"), "p_holm"]
-    )
-
-
-def test_judge_and_gold_pages_are_compared_with_the_hand():
-    labels = [("q0", "c0", "A", 0, "RELEVANT"), ("q0", "c1", "A", 1, "IRRELEVANT"), ("q0", "c2", "A", 2, "RELEVANT")]
-    labels = pd.DataFrame(
-        [*labels, ("q1", "c3", "B", 2, "AMBIGUOUS")], columns="question_id chunk_id doc_name page label".split()
-    )
-    questions = pd.DataFrame({"question_id": ["q0", "q1"], "doc_name": ["A", "B"], "gold_pages": [[0, 1], [2]]})
-    draws = Resampling(pd.Series(["a", "b"], ["q0", "q1"]), 50)
-    after = after_cells("a3_judge", "def beside_hand", draws=draws, study=SimpleNamespace(questions=questions))
-    after["hand_labels"] = lambda: labels[["question_id", "chunk_id"]].assign(
-        label=["useful", "partly", "useless", "useful"]
-    )
-    accuracy = after["beside_hand"](labels).set_index(["labelling", "hand"])["accuracy"].unstack()
-    assert accuracy.loc["judge"].to_dict() == {"useful": 2 / 4, "useful or partly": 1 / 4}
-    assert accuracy.loc["gold page"].to_dict() == {"useful": 3 / 4, "useful or partly": 4 / 4}
+def test_a_contradiction_is_resolved_where_sets_support_different_claims():
+    after, up, down, level = after_cells("09_question_sets", "def side"), (0.1, 0.2), (-0.2, -0.1), (-0.1, 0.1)
+    of_one = [(level, up, False, 2), (down, level, True, 2), (down, level, False, 0)]  # of the last both may be wrong
+    for *ends, are_contrary, side in [*of_one, (up, down, True, 1), (up, up, True, 0), ((np.nan,) * 2, level, True, 0)]:
+        board = pd.DataFrame(ends, ["a", "b"], ["low", "high"]).assign(bound=0.0)
+        assert after["side"](board, "a", "b", are_contrary) == side
+    found = [after["resolved_by"](sides) for sides in ({1, 2}, {1}, {2}, {0, 1}, {0, 2}, {0})]
+    assert found == ["by the questions", "for all", "for all", "open", "open", "open"]
 
 
 def test_steep_ranks_are_told_apart_and_lines_named_at_their_ends_all_but_the_first_of_a_set_dashed():
@@ -216,14 +135,3 @@ def test_parts_of_a_bar_add_to_one_and_differ_in_lightness():
     assert [bar.get_x() + bar.get_width() for bar in axes.containers[-1]] == pytest.approx([1, 1])
     light = [np.dot(to_rgb(one), (0.3, 0.6, 0.1)) for one in after["COLOUR_OF"].values()]
     assert min(np.diff(light)) > 0.02
-
-
-def test_a_gold_page_is_followed_from_one_search_to_the_other():
-    questions = pd.DataFrame({"question_id": ["a", "b"], "doc_name": ["A", "B"], "gold_pages": [[1], [0, 1]]})
-    rows = {"standard": [("a", 1, "A", 2), ("b", 1, "A", 0)], "oracle-document": [("a", 1, "A", 1), ("b", 1, "B", 0)]}
-    columns = ["question_id", "rank", "doc_name", "page"]
-    runs = {name: pd.DataFrame(row, columns=columns).assign(chunk_id="") for name, row in rows.items()}
-    study = SimpleNamespace(questions=questions, run=lambda method, condition: runs[condition])
-    metrics = {("dense", "doc_recall", 5): pd.Series([1.0, 0.0], ["a", "b"])}
-    found = after_cells("05_breakdowns", "def followed", study=study, metrics=metrics, k=5)["followed"]("dense")
-    assert found[found > 0].to_dict() == {"page_back": 0.5, "document_back": 0.25, "document_lost": 0.25}

@@ -138,16 +138,21 @@ def test_with_filings_and_an_empty_store_no_chapter_encodes_a_text_whose_results
     run_chapter(name, "demo")
 
 
-@pytest.mark.slow
+#: Chapters whose cells are tested here alone; the others are slow.
+OFTEN = ("03_baselines", "05_breakdowns", "07_ahead", "a1_training", "a3_judge")
+OTHERS = ("04_page_scorer", "06_generation", "08_claims", "09_question_sets", "10_growth", "a2_measures")
+
+
 @pytest.mark.timeout(900)
-def test_without_filings_and_with_an_empty_store_a_chapter_shows_the_tables_that_are_published(
-    no_filings, tmp_path, monkeypatch
+@pytest.mark.parametrize("name", [*OFTEN, *(pytest.param(name, marks=pytest.mark.slow) for name in OTHERS)])
+def test_without_filings_and_with_an_empty_store_a_chapter_shows_the_tables_and_figures_that_are_published(
+    name, no_filings, tmp_path, monkeypatch
 ):
     monkeypatch.setattr(studies, "Corpus", lambda *given: Corpus(*given[:3], tmp_path, *given[4:]))
     monkeypatch.setenv(studies.OUTPUTS_VARIABLE, str(tmp_path / "outputs"))
-    study = run_chapter("03_baselines", "")["study"]
-    assert {entry.origin for entry in study.store.log.values()} == {"published"}
-    tables = {path.name: path.read_bytes() for path in (tmp_path / "outputs" / "tables").iterdir()}
-    assert {"baselines.csv", "matched.csv"} <= tables.keys()
-    shown = RESULTS / "financebench" / "default" / "shown" / "tables"
-    assert [name for name, content in tables.items() if (shown / name).read_bytes() != content] == []
+    log = run_chapter(name, "")["study"].store.log
+    assert {stage for (stage, _), entry in log.items() if entry.origin != "published"} <= {"analysis/claims"}
+    paths = [path.relative_to(tmp_path / "outputs") for path in (tmp_path / "outputs").glob("*/*.csv")]
+    shown = RESULTS / "financebench" / "default" / "shown"
+    assert len(paths) >= 4
+    assert [one for one in paths if (shown / one).read_bytes() != (tmp_path / "outputs" / one).read_bytes()] == []
