@@ -3,9 +3,11 @@
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from lib.book.allowed import check_generated, found_in, found_in_html, found_in_output
-from lib.show.markup import escape, explorer_link
+from lib.show.markup import escape, explorer_link, verbatim
 from lib.words import StudyError
 
 OURS = """::::{table} Caption. {download}`CSV <../tables/x-1.csv>`
@@ -65,6 +67,11 @@ def test_what_the_book_writes_is_allowed():
 def test_what_a_dataset_could_smuggle_in_is_found_and_gone_once_it_is_escaped(text, what):
     assert found_in(text)[0].startswith(what)
     assert found_in(escape(text)) == []
+
+
+@given(st.lists(st.sampled_from([*HOSTILE, *"`{}:<>|$%=#1.\n"]), max_size=6).map("".join) | st.text(max_size=60))
+def test_any_text_is_text_once_it_is_escaped(text):
+    assert found_in(escape(text)) == found_in(f"- {escape(text)}") == found_in(verbatim(text)) == []
 
 
 def test_outputs_have_types_that_hold_no_script():
