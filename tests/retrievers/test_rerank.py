@@ -64,6 +64,10 @@ def test_no_pair_is_scored_twice_also_by_another_first_stage_unless_its_text_cha
     assert passages(first_stage="bm25") == {"cash flow", "profit"}
     study.chunks.loc[2, "text"] = "net profit rose"
     assert passages() == {"net profit rose"}
+    of_windows = rerank.score(study, EVERY)
+    assert (rerank.score(study, EVERY, head_tokens=64) != of_windows).any()
+    study.profile.rerank["window"] = 48
+    assert passages()
 
 
 WORDS = st.lists(st.sampled_from(["net", "sales", "$1,577.", "rose.b", "zz", "中文"]), max_size=60)
