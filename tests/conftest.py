@@ -114,18 +114,6 @@ def write_questions(root: Path, *records: dict) -> Path:
     return root
 
 
-@pytest.fixture(scope="session")
-def question_folder():
-    """What writes a question set's folder."""
-    return write_questions
-
-
-@pytest.fixture(scope="session")
-def dataset_folder() -> type[DatasetFolder]:
-    """What makes a dataset folder at a path."""
-    return DatasetFolder
-
-
 @pytest.fixture
 def folder(tmp_path) -> DatasetFolder:
     return DatasetFolder(tmp_path / "filings")

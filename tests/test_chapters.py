@@ -66,12 +66,6 @@ def test_it_begins_with_a_question_a_generated_finding_and_what_to_remember(cell
     assert 2 <= len([line for line in lines if line.startswith("- ")]) <= 3
 
 
-def test_no_two_texts_in_a_row_end_alike(cells):
-    texts = [" ".join(cell.source.split()) for cell in cells if cell.cell_type == "markdown"]
-    ends = [re.split(r"(?<=[.?!:])\s+", text)[-1] for text in texts]
-    assert [one for one, following in pairwise(ends) if one == following] == []
-
-
 def test_every_parameter_has_a_type_and_a_comment(code):
     assert [cell.id for cell in code if "parameters" in tags(cell)] == [code[0].id]
     lines = code[0].source.splitlines()
@@ -100,11 +94,6 @@ def test_prose_is_not_in_code(code):
     assert having(F_STRING, code) == []
     assert having(EITHER, code) == []
     assert having("has_text|has_filings", code) == []
-
-
-def test_the_idea_is_shown_at_work_in_open_cells(code):
-    hidden = {"hide-input", "remove-input", "hide-cell", "remove-cell"}
-    assert len([cell for cell in code if not hidden & set(tags(cell))]) >= 2
 
 
 def test_what_markdown_prints_is_glued_in_the_same_chapter(name, cells, code):

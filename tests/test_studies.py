@@ -7,6 +7,7 @@ import pytest
 from lib import studies
 from lib.studies import OUTPUTS_VARIABLE, changed_parameters, open_study
 from lib.words import StudyError
+from tests.conftest import write_questions
 
 CHAPTER = "03_baselines"
 OWN = {"methods": None, "k": 5}
@@ -49,8 +50,8 @@ def test_a_book_s_own_parameters_write_into_its_outputs_and_changed_ones_beside_
         ({"results": "new"}, "results is 'new': say published or fresh"),
         ({"changes": {"bm25.k": 1}}, r"no setting 'bm25\.k'; it has .*bm25\.k1, bm25\.b"),
         ({"questions": "no-set"}, r"no-set: no question set; give a folder .*one: demo, financebench"),
-        ({"profile": "big"}, "no profile 'big': say one of base, default"),
-        ({"dataset": "no/such/folder"}, "no/such/folder: no folder with data"),
+        ({"profile": "big"}, "no profile 'big': say one of base, default, .*, or the path of a .yaml file"),
+        ({"dataset": "no/folder"}, r"^no/folder: no folder with data/\*.jsonl; give financebench, demo, or such"),
     ],
 )
 def test_a_name_or_value_that_cannot_be_is_told(opened, given, wrong):
@@ -58,11 +59,10 @@ def test_a_name_or_value_that_cannot_be_is_told(opened, given, wrong):
         opened(**given)
 
 
-def test_another_question_set_has_outputs_of_its_own_and_its_collection_s_settings(opened, question_folder, tmp_path):
+def test_another_question_set_has_outputs_of_its_own_and_its_collection_s_settings(opened, tmp_path):
     demo = opened()
-    root = question_folder(
-        tmp_path / "my set", {"financebench_id": "s1", "doc_name": demo.dataset.filings["doc_name"].iloc[0]}
-    )
+    asked = {"financebench_id": "s1", "doc_name": demo.dataset.filings["doc_name"].iloc[0]}
+    root = write_questions(tmp_path / "my set", asked)
     study = opened(questions=str(root))
     assert (study.dataset.name, study.home) == ("my-set", tmp_path / "my-set" / "default")
     assert study.profile == demo.profile

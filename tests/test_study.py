@@ -21,6 +21,7 @@ from lib.models.encoders import Encoder
 from lib.profile import UndeclaredSetting, load_profile
 from lib.study import Study
 from lib.words import CHUNK_COLUMNS, CONDITIONS, FILING_COLUMNS, PAGE_COLUMNS, RUN_COLUMNS, StudyError
+from tests.conftest import write_questions
 
 NAMES, USING_BM25 = ("dense", "bm25", "hybrid_rrf"), ["reused", "computed", "computed"]
 
@@ -55,13 +56,13 @@ def test_stored_metrics_that_lack_a_new_one_are_refused(computed, monkeypatch):
         evaluate(computed, "bm25")
 
 
-def test_two_question_sets_share_pages_chunks_and_vectors(make_study, question_folder, tmp_path, monkeypatch):
+def test_two_question_sets_share_pages_chunks_and_vectors(make_study, tmp_path, monkeypatch):
     read, encode = [], Encoder.encode
     monkeypatch.setattr(Encoder, "encode", lambda self, texts, role: read.extend(texts) or encode(self, texts, role))
     first = make_study()
     evaluate(first, "dense")
     n_read, stored = len(read), set(first.store.log)
-    root = question_folder(tmp_path / "second", {"financebench_id": "s1", "doc_name": "fir_2020", "pages": [2]})
+    root = write_questions(tmp_path / "second", {"financebench_id": "s1", "doc_name": "fir_2020", "pages": [2]})
     dataset = read_questions(root, "second", first.dataset)
     second = Study(Corpus(dataset, first.profile, CHUNKINGS, first.home.parents[1]), METHODS)
     found = evaluate(second, "dense")
@@ -89,7 +90,7 @@ def test_what_changed_is_computed_again_with_what_uses_it_and_nothing_else(compu
 
 
 @pytest.fixture
-def lined(tmp_path, dataset_folder, tokenizer_folder):
+def lined(folder, tmp_path, tokenizer_folder):
     """A study of two filings, with BM25 over their chunks and over their lines, and scores by length; no model."""
 
     def lines_of(study) -> pd.DataFrame:
@@ -100,7 +101,6 @@ def lined(tmp_path, dataset_folder, tokenizer_folder):
     def weighted(study, candidates, *, weight):
         return np.tile(study.chunks["text"].str.len().to_numpy() * weight, (len(study.questions), 1))
 
-    folder = dataset_folder(tmp_path / "tiny")
     folder.text("ACME_2020_10K", "Annual report\nof Acme", "Net sales rose\nCash flow was 45")
     folder.text("BOLT_2020_10K", "Annual report\nof Bolt", "Net sales fell\nCash flow was 7")
     asked = "What was Acme's cash flow of 45?"

@@ -5,8 +5,19 @@ import pandas as pd
 import pytest
 
 from lib.analysis import mistakes
-from lib.analysis.page_scorer import BEST, IDENTITIES, MISTAKE, PAGES, SCORERS, TRAINED, measurements, setups
+from lib.analysis.page_scorer import (
+    BEST,
+    IDENTITIES,
+    MISTAKE,
+    PAGES,
+    SCORERS,
+    TRAINED,
+    measured_mistakes,
+    measurements,
+    setups,
+)
 from lib.metrics.retrieval import doc_recall, page_recall
+from lib.page_scorer import trainer
 from lib.page_scorer.search import ORDERS
 
 ALL = [*TRAINED, *BEST]
@@ -39,6 +50,8 @@ def test_every_scorer_is_measured_at_every_number_of_pages_every_fold_and_mistak
     slips = frame[frame["part"].str.startswith(MISTAKE) & (frame["metric"] == "page_recall")]
     assert set(slips["scorer"]) == {"light"}
     assert slips.groupby("part", sort=False).size().to_list() == [12, 6, 12, 12, 12]
+    recall = slips.groupby("part")["value"].mean()
+    assert recall[f"{MISTAKE}epoch"] >= recall[f"{MISTAKE}{mistakes.HONEST}"]  # the length is chosen on the test fold
 
 
 def test_measurements_are_stored_and_mistakes_not_measured_again_for_another_number_of_pages(measured, monkeypatch):
@@ -50,6 +63,8 @@ def test_measurements_are_stored_and_mistakes_not_measured_again_for_another_num
     assert len(before)
     assert before.reset_index(drop=True).equals(after.reset_index(drop=True))
     assert (other.loc[other["part"] == "page order", "k"] == 2).all()
+    monkeypatch.setattr(trainer, "train", lambda *_, **__: pytest.fail("trained"))
+    assert measured_mistakes(study, "full", 3) is None  # unless the command has measured them
 
 
 def test_a_set_up_of_the_method_table_has_the_recall_of_its_run(measured):

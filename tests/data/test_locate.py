@@ -71,10 +71,3 @@ def test_a_copy_is_the_same_dataset_and_another_of_its_name_is_refused(sound, tm
     assert open_dataset(str(first), artifacts=artifacts).name == "mine"  # changed at its place
     with pytest.raises(DatasetError, match=TAKEN.format("mine")):
         open_dataset(str(copied), artifacts=artifacts)
-
-
-def test_a_name_that_means_nothing_says_what_would():
-    with pytest.raises(
-        DatasetError, match=r"^no/folder: no folder with data/\*.jsonl; give financebench, demo, or such"
-    ):
-        open_dataset("no/folder")

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from lib.models.encoders import Encoder
-from lib.models.weights import fetch
 
 
 @pytest.fixture(scope="module")
@@ -37,11 +36,3 @@ def test_every_token_has_a_unit_vector_and_special_tokens_have_none(encoder_of, 
     n_tokens = [len(wordpiece.encode(text, add_special_tokens=False).ids) for text in TEXTS]
     assert [len(one) for one in vectors] == [*n_tokens, 0]
     assert all(np.linalg.norm(one, axis=1) == pytest.approx(np.ones(len(one)), abs=1e-5) for one in vectors)
-
-
-@pytest.mark.weights
-def test_minilm_gives_the_cosines_of_sentence_transformers_quickstart():
-    encoder = Encoder(fetch("minilm"), window=256, precision="float32")
-    texts = ["The weather is lovely today.", "It's so sunny outside!", "He drove to the stadium."]
-    weather, sunny, stadium = encoder.encode(texts)
-    assert [weather @ sunny, weather @ stadium, sunny @ stadium] == pytest.approx([0.6660, 0.1046, 0.1411], abs=1e-4)

@@ -18,6 +18,7 @@ from lib.options import Names
 from lib.published import METRICS_FILE, RUNS_FILE, Published
 from lib.study import Study
 from lib.words import StudyError
+from tests.conftest import write_questions
 from tests.small import add_texts, generation
 
 TEXTS = {
@@ -27,13 +28,13 @@ TEXTS = {
 
 
 @pytest.fixture
-def folder(question_folder, tmp_path) -> Path:
+def folder(tmp_path) -> Path:
     """A set of two questions over the small study's filings, without answers and evidence texts."""
     places = ("s1", "ACME_2020_10K", 2), ("s2", "BOLT_2021_10K", 1)
     records = (
         {"financebench_id": q, "doc_name": doc, "pages": [page], "question": TEXTS[q]} for q, doc, page in places
     )
-    return question_folder(tmp_path / "second", *records)
+    return write_questions(tmp_path / "second", *records)
 
 
 @pytest.fixture
