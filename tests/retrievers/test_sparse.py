@@ -1,4 +1,4 @@
-"""BM25: the library's scores exactly, and a tokenizer that keeps what finance writes."""
+"""Sparse scores: BM25 as the library has it, a tokenizer that keeps what finance writes, and products of SPLADE."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from rank_bm25 import BM25Okapi
 
-from lib.retrievers import bm25
+from lib.models.sparse import TERM, to_matrix
+from lib.retrievers import bm25, splade
 from lib.tokens import tokenize
 
 TERMS = st.sampled_from(["net", "sales", "rose", "$", "1,577", "cash", "zero"])
@@ -58,3 +59,15 @@ def test_sound_scores_leave_empty_words_out_and_rows_with_a_paper_s_weights_have
         reference = BM25Okapi([tokens(text) for text in texts], k1=k1, b=0.75)
         expected = [reference.get_scores(tokens(question)) for question in study.questions["question"]]
         np.testing.assert_allclose(bm25.score(study, None, k1=k1, form=form), expected)
+
+
+def test_scores_are_dot_products_and_unused_places_are_no_terms(fake_study, monkeypatch):
+    """Texts are records (term, weight), 0 where unused."""
+    texts = [[(2, 0.5), (0, 0)], [(0, 3.0), (1, 9.0)], [(1, 1.0), (0, 0)]], [[(0, 1.0), (2, 2.0)], [(7, 2.0), (0, 0)]]
+    chunks, queries = (to_matrix(np.array(rows, TERM)) for rows in texts)
+    assert chunks.nnz == 4
+    vectors = {"sparse/queries": queries, "sparse/chunks": chunks}
+    monkeypatch.setattr(splade, "sparse_vectors", lambda study, stage, *_, **__: vectors[stage])
+    scores = splade.score(fake_study(["?", "?"], ["a", "b", "c"], {}), None)
+    assert scores.tolist() == [[1.0, 3.0, 0.0], [0.0, 0.0, 0.0]]
+    assert scores.dtype == np.float32
