@@ -17,26 +17,20 @@ from tests.test_chapters import CHAPTERS, tags
 
 def after_cells(name: str, part: str, **given) -> dict[str, object]:
     """The names that a chapter has after its imports and the cells that contain a text were run on given names."""
-    first, *others = (
-        cell.source for cell in CHAPTERS[name] if cell.cell_type == "code" and "parameters" not in tags(cell)
-    )
+    code = [cell for cell in CHAPTERS[name] if cell.cell_type == "code" and "parameters" not in tags(cell)]
+    first, *others = (cell.source for cell in code)
     for source in (first.partition("started =")[0], *(source for source in others if part in source)):
         exec(source, given)
     return given
 
 
 def test_growth_compares_the_first_row_with_another_where_both_have_a_line_and_draws_one_through_runs_that_differ():
-    for measured, is_compared in (
-        ([], False),
-        (["dense"], False),
-        (["bm25", "hyde"], False),
-        (["bm25", "dense"], True),
-    ):
+    both, neither = ["dense", "bm25"], [None, None]
+    for measured, first in (([], neither), (["dense"], neither), (["bm25", "hyde"], neither), (both[::-1], both)):
         laws = {one: SimpleNamespace(line=np.array([0.0, -len(one)]), draws=np.zeros((3, 2))) for one in measured}
-        after = after_cells(
-            "10_growth", "crossing()", laws=laws, last=pd.DataFrame(index=["dense"]), FAR=100, glue=print
-        )
-        assert [after["leader"], after["rival"]] == (["dense", "bm25"] if is_compared else [None, None])
+        given = {"laws": laws, "last": pd.DataFrame(index=["dense"]), "FAR": 100, "glue": print}
+        after = after_cells("10_growth", "crossing()", **given)
+        assert [after["leader"], after["rival"]] == first
     for recalls, n_lines in (([0.5], 0), ([0.5, 0.5], 0), ([0.2, 0.4], 1)):
         by_run = pd.DataFrame({"Page recall": recalls, "right": 0.5})
         _, axes = after_cells("06_generation", "def dots", by_run=by_run, k=5)["dots"]()

@@ -95,10 +95,7 @@ def test_a_dataset_that_is_not_there_is_one_sentence(name):
 
 
 def test_an_error_of_disk_or_rights_is_one_sentence_with_what_mends_it_and_another_is_not(monkeypatch):
-    full, defect = (
-        OSError(errno.ENOSPC, "No space left on device", "/x/y"),
-        OSError(errno.ENOENT, "No such file", "/no"),
-    )
+    full, defect = OSError(errno.ENOSPC, "No space left on device", "/x/y"), OSError(errno.ENOENT, "None", "/no")
     opened = iter([full, defect])
     monkeypatch.setattr(Names, "open", lambda self, chapter="": (_ for _ in ()).throw(next(opened)))
     assert sentence(run("measure")).startswith("error: /x/y: No space left on device; make room on")

@@ -8,6 +8,7 @@ import pytest
 from lib.evaluation import METRIC_COLUMNS, merge_metrics, read_metrics
 from lib.published import METRICS_FILE
 from lib.words import StudyError
+from tests.made import make_study
 
 CATEGORIES = dict.fromkeys(["method", "condition", "question_id", "metric"], "category")
 
@@ -21,13 +22,8 @@ def metrics(*rows: tuple, method: str = "bm25", condition: str = "standard") -> 
 @pytest.fixture
 def study(tmp_path):
     """Outputs in a folder."""
-
-    def write(name, content):
-        (tmp_path / name).write_bytes(content)
-
-    asked = pd.DataFrame({"question_id": ["q1", "q2"]})
     given = {"store": SimpleNamespace(say=print), "dataset": SimpleNamespace(lacks=())}
-    return SimpleNamespace(outputs=tmp_path, questions=asked, write=write, **given)
+    return make_study(outputs=tmp_path, questions=pd.DataFrame({"question_id": ["q1", "q2"]}), **given)
 
 
 def test_merging_replaces_the_same_method_condition_and_metric_and_keeps_the_rest(study):

@@ -60,11 +60,10 @@ NO_PROFILES = {
     "  line 2: the profile has no setting",
 }
 TOLD = {text: rf"mine\.yaml: 1 problem\n  {told}" for text, told in PROBLEMS.items()}
+TOLD |= {text: re.escape(told) for text, told in NO_PROFILES.items()}
 
 
-@pytest.mark.parametrize(
-    ("text", "told"), (TOLD | {text: re.escape(told) for text, told in NO_PROFILES.items()}).items()
-)
+@pytest.mark.parametrize(("text", "told"), TOLD.items())
 def test_a_setting_or_file_that_cannot_be_is_told_with_its_line_and_what_it_needs(read, text, told):
     with pytest.raises(StudyError, match=told):
         read(text)
@@ -73,9 +72,7 @@ def test_a_setting_or_file_that_cannot_be_is_told_with_its_line_and_what_it_need
 def test_replaced_changes_a_copy_and_names_that_are_not_there_list_those_that_are():
     base = load_profile("default")
     assert (base.replaced({"bm25.k1": 0.9}).bm25.k1, base.bm25.k1) == (0.9, 1.5)
-    with pytest.raises(
-        StudyError, match=r"run.depth is 0; it should be .* no setting 'bm25.k'; it has bm25.k1, bm25.b"
-    ):
+    with pytest.raises(StudyError, match=r"depth is 0; it should be .* no setting 'bm25.k'; it has bm25.k1, bm25.b"):
         base.replaced({"bm25.k": 1, "run.depth": 0})
     with pytest.raises(AttributeError, match="no setting 'size'; it has k1, b"):
         base.bm25.size  # noqa: B018

@@ -41,9 +41,8 @@ def test_rank_of_one_question(names, scores, depth, expected):
     assert list(run[["rank", "doc_name", "score"]].itertuples(index=False, name=None)) == expected
 
 
-MATRICES = st.integers(1, 8).flatmap(
-    lambda n: st.lists(st.lists(SCORES, min_size=n, max_size=n), min_size=1, max_size=4)
-)
+ROWS = st.integers(1, 8).map(lambda n: st.lists(SCORES, min_size=n, max_size=n))
+MATRICES = ROWS.flatmap(lambda row: st.lists(row, min_size=1, max_size=4))
 
 
 def ranked(matrix: list[list[float]], depth: int = 20) -> pd.DataFrame:

@@ -12,7 +12,7 @@ from lib import corpus
 from lib.chunkings.table import CHUNKINGS
 from lib.corpus import Corpus, settings_of
 from lib.data.chunks import as_chunks
-from lib.data.dataset import read_dataset, read_questions
+from lib.data.dataset import read_questions
 from lib.evaluation import MEASURED, evaluate
 from lib.files import ROOT, digest_of, digest_of_file
 from lib.method import Chunking
@@ -21,7 +21,7 @@ from lib.models.encoders import Encoder
 from lib.profile import UndeclaredSetting, load_profile
 from lib.study import Study
 from lib.words import CHUNK_COLUMNS, CONDITIONS, FILING_COLUMNS, PAGE_COLUMNS, RUN_COLUMNS, StudyError
-from tests.conftest import write_questions
+from tests.conftest import open_folder, write_questions
 
 NAMES, USING_BM25 = ("dense", "bm25", "hybrid_rrf"), ["reused", "computed", "computed"]
 
@@ -115,9 +115,8 @@ def lined(folder, tmp_path, tokenizer_folder):
         "turned": {"score": lambda study, candidates: candidates.T.tolist()},
     }
     rows = {name: dataclasses.replace(METHODS["bm25"], name=name, **change) for name, change in changes.items()}
-    settings = load_profile("default").replaced({"embedder.weights": str(tokenizer_folder)})
-    dataset = read_dataset(folder.write(), "tiny")
-    return Study(Corpus(dataset, settings, {"lines": Chunking(lines_of)}, tmp_path / "artifacts"), rows)
+    given = {"chunkings": {"lines": Chunking(lines_of)}, "methods": rows}
+    return open_folder(folder.write(), tmp_path / "artifacts", {"embedder.weights": str(tokenizer_folder)}, **given)
 
 
 def test_a_row_searches_its_own_chunk_table_and_the_study_s_own_chunks_stay_as_they_are(lined):

@@ -42,9 +42,8 @@ def test_calculated_numbers_are_compared_with_those_from_the_best_baselines_page
     assert found["difference"].to_dict() == {"best-baseline": 0.0, "ours": 0.5, "oracle-page": 0.75}
 
 
-QUESTIONS = pd.DataFrame(
-    {"question_id": ["q0", "q1"], "doc_name": ["A", "B"], "gold_pages": [[0, 1], [2]], "company": ["a", "b"]}
-)
+QUESTIONS = pd.DataFrame({"question_id": ["q0", "q1"], "doc_name": ["A", "B"], "company": ["a", "b"]})
+QUESTIONS["gold_pages"] = [[0, 1], [2]]
 #: Ten pages of two filings for either question: three pairs are on a gold page.
 PAIRS = [(q, doc, page, f"{doc}#p{page:04d}#c00") for q in ("q0", "q1") for doc in "AB" for page in range(5)]
 PAIRS = pd.DataFrame(PAIRS, columns=["question_id", "doc_name", "page", "chunk_id"])

@@ -13,6 +13,7 @@ from lib.data.labelled import REFUSED, RIGHT, WRONG, labelled_answers, labels_di
 from lib.profile import Settings
 from lib.store import Store
 from lib.words import DatasetError
+from tests.made import make_study
 
 MILLIONS = "What were the sales, in USD millions?"
 QUESTIONS = pd.DataFrame(
@@ -39,10 +40,9 @@ def study(tmp_path):
         lines = [json.dumps(dict(zip(names, row, strict=True))) for row in [*rows, ("other", "No.", RIGHT)]]
         (tmp_path / "results" / f"{system}.jsonl").write_text("\n".join(lines))
     dataset = SimpleNamespace(root=tmp_path, has_text=True, questions=QUESTIONS, fingerprint="f")
-    settings = Settings({"significance": Settings({"n_draws": 50, "seed": 0}), "embedder": Settings(weights="tiny")})
-    store = Store(tmp_path / "store", on_use=lambda *_: None)
-    of = {"settings_of": lambda names: {name: settings[name] for name in names}}
-    return SimpleNamespace(dataset=dataset, questions=QUESTIONS, profile=settings, store=store, **of)
+    made = make_study(dataset=dataset, questions=QUESTIONS, store=Store(tmp_path / "store", on_use=lambda *_: None))
+    made.profile["embedder"] = Settings(weights="tiny")
+    return made
 
 
 @pytest.fixture(autouse=True)
@@ -67,10 +67,8 @@ def test_labelled_answers_are_those_of_the_dataset_s_questions_and_every_line_th
 
 
 def test_kinds_of_gold_answers():
-    kinds = [
-        calibration.kind_of(one, MILLIONS) for one in ("$1577.00", "2.5%", "Yes", "No, it fell.", "Northern sales")
-    ]
-    assert kinds == [NUMBER, NUMBER, YES_NO, YES_NO, TEXT]
+    kinds = {"$1577.00": NUMBER, "2.5%": NUMBER, "Yes": YES_NO, "No, it fell.": YES_NO, "Northern sales": TEXT}
+    assert {text: calibration.kind_of(text, MILLIONS) for text in kinds} == kinds
 
 
 def test_kappas_by_hand_and_a_choice_is_made_without_the_fold_that_it_is_judged_on():

@@ -22,10 +22,8 @@ TEXTS = {
 }
 PLACES = [(name, page, text) for name, pages in TEXTS.items() for page, text in pages.items()]
 PAGES = pd.DataFrame(PLACES, columns=["doc_name", "page", "text"])
-FILINGS = [(ACME, "Acme", "10-K", 2018), (BEFORE, "Acme", "10-K", 2017), (SHORT, "Acme", "8-K", 2018)]
-FILINGS = pd.DataFrame(
-    [*FILINGS, (OTHER, "Other", "10-K", 2018)], columns=["doc_name", "company", "doc_type", "doc_period"]
-)
+FILINGS = {"doc_name": [ACME, BEFORE, SHORT, OTHER], "company": ["Acme", "Acme", "Acme", "Other"]}
+FILINGS = pd.DataFrame(FILINGS | {"doc_type": ["10-K", "10-K", "8-K", "10-K"], "doc_period": [2018, 2017, 2018, 2018]})
 
 
 def run_of(*places: tuple[str, int], question_id: str = "q") -> pd.DataFrame:

@@ -48,9 +48,7 @@ def test_every_step_reads_more_features_than_the_one_before():
     assert (read[0], read[-1]) == ({"plain", "page_rows"}, set(table))
 
 
-def test_steps_are_means_over_the_seeds_the_last_is_shown_by_seed_and_without_folds_there_is_the_first_alone(
-    measured, monkeypatch
-):
+def test_steps_are_means_over_the_seeds_the_last_is_by_seed_and_without_folds_is_the_first(measured, monkeypatch):
     monkeypatch.setattr(ladder, "scored_by", lambda _: "folds")
     found = ladder.ladder_metrics(STUDY).groupby("metric")["value"].mean()
     assert found["rung_page_recall/untrained"] == 0

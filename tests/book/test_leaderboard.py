@@ -229,9 +229,8 @@ def opened(browser, tmp_path):
         rows = "".join(f"<tr><td>{name}</td><td>{value}</td></tr>" for name, value in zip(names, values, strict=True))
         head = "<thead><tr><th>Method</th><th><p>Page recall</p></th></tr></thead>"
         table = f"<table class='study-table'>{head}<tbody>{rows}</tbody></table>"
-        (tmp_path / "page.html").write_text(
-            f"<!doctype html><meta charset=utf-8>{table}<script src='{SCRIPT}'></script>"
-        )
+        page = f"<!doctype html><meta charset=utf-8>{table}<script src='{SCRIPT}'></script>"
+        (tmp_path / "page.html").write_text(page)
         open_page(browser, (tmp_path / "page.html").as_uri())
         return browser
 

@@ -104,11 +104,8 @@ def test_seconds_are_summed_and_memory_is_the_peak():
 
 
 def test_citations_come_from_the_citation_file():
-    assert re.findall(r"^@(\w+\{\w+),", citation(3), flags=re.M) == [
-        "software{retrievalgap",
-        "misc{kobeissi2026",
-        "misc{islam2023",
-    ]
+    entries = ["software{retrievalgap", "misc{kobeissi2026", "misc{islam2023"]
+    assert re.findall(r"^@(\w+\{\w+),", citation(3), flags=re.M) == entries
     assert "  author = {Kobeissi, Amine and Langlais, Philippe},\n" in citation(3)
     assert citation(1).strip() in (ROOT / "README.md").read_text()
 
@@ -142,19 +139,10 @@ def test_calculated_answers_are_by_context_and_none_where_one_was_not_read(tmp_p
     study = study_of(outputs=tmp_path)
     assert calculated(study) == {}
     shares, own = {"best-baseline": 0.5, "ahead": 1.0, "oracle-page": 1.0}, study.profile.generator.weights
-    rows = [
-        (
-            context,
-            prompt,
-            generator,
-            question,
-            "answer_right",
-            value if (prompt, generator) == ("calculation", own) else 0,
-        )
-        for context, value in shares.items()
-        for prompt, generator, question in product(("plain", "calculation"), (own, "larger"), "ab")
-    ]
-    table = pd.DataFrame(rows, columns=ANSWER_COLUMNS)
+    places = product(shares, ("plain", "calculation"), (own, "larger"), "ab", ["answer_right"], [0])
+    table = pd.DataFrame(places, columns=ANSWER_COLUMNS)
+    is_own = (table["prompt"] == "calculation") & (table["generator"] == own)
+    table["value"] = table["context"].map(shares).where(is_own, 0)
     table.to_csv(tmp_path / "answers.csv.gz", index=False)
     assert calculated(study) == shares | {"n": 2}
     table[table["context"] != "ahead"].to_csv(tmp_path / "answers.csv.gz", index=False)
@@ -171,9 +159,8 @@ def test_trust_says_what_encoders_and_other_sets_change(monkeypatch, tmp_path):
     monkeypatch.setattr(headline.Published, "of", lambda *names: SimpleNamespace(file=lambda name: tmp_path / name))
     (tmp_path / "tables").mkdir()
     ends = "difference,difference_low,difference_high,p_holm"
-    (tmp_path / headline.OF_SETS).write_text(
-        f"set,context,mean,{ends}\nother,best-baseline,0.1,,,,\nother,ahead_general,0.25,0.05,-0.1,0.2,1.0\n"
-    )
+    lines = "other,best-baseline,0.1,,,,\nother,ahead_general,0.25,0.05,-0.1,0.2,1.0\n"
+    (tmp_path / headline.OF_SETS).write_text(f"set,context,mean,{ends}\n{lines}")
     (tmp_path / headline.OUTSIDE).write_text(f"set,contrast,{ends}\nA,Ahead − matched dense,0.3,0.1,0.5,0.03\n")
     found = {name: headline.shown(study, name) for name in headline.READ}
     calculated = dict.fromkeys(headline.CALCULATED, 0.5) | {"n": 2}

@@ -11,9 +11,8 @@ QUESTIONS = pd.DataFrame({"question_id": ["q1", "q2"], "doc_name": ["A", "B"], "
 RUN = pd.DataFrame(
     [("q1", "A", 0), ("q1", "A2", 7), ("q1", "A", 7), ("q1", "A", 7), ("q2", "A", 2), ("q2", "B", 9)], columns=PAGE
 ).assign(rank=[1, 2, 3, 4, 1, 2])
-JUDGED = pd.DataFrame(
-    [("q1", "A2", 7, FULL), ("q1", "A", 0, PART), ("q2", "B", 9, NO), ("q2", "A", 2, NO)], columns=[*PAGE, "label"]
-)
+JUDGED = [("q1", "A2", 7, FULL), ("q1", "A", 0, PART), ("q2", "B", 9, NO), ("q2", "A", 2, NO)]
+JUDGED = pd.DataFrame(JUDGED, columns=[*PAGE, "label"])
 COMPANIES = pd.Series({"A": "ash", "A2": "ash", "B": "birch"})
 
 

@@ -79,9 +79,7 @@ def reports(results, small_folder, study, tmp_path, monkeypatch):
     return []
 
 
-def test_a_true_publication_is_verified_with_and_without_filings_and_a_changed_number_is_named(
-    reports, results, monkeypatch
-):
+def test_a_true_publication_is_verified_and_a_changed_number_is_named(reports, results, monkeypatch):
     def download(*names):
         raise DatasetError("cannot be downloaded")
 

@@ -90,9 +90,7 @@ CUT = "Acme Co. makes tools and also very many other things that"  # its last se
     ("text", "kept"),
     [("It makes tools in many countries.\nIt", "It makes tools in many countries."), (CUT, CUT), (None, "")],
 )
-def test_a_written_context_is_the_header_and_whole_sentences_which_without_a_model_is_the_header(
-    written_study, text, kept
-):
+def test_a_written_context_is_the_header_and_whole_sentences_or_the_header_alone(written_study, text, kept):
     study = written_study([], [], lambda asked: None if "Bolt" in asked else text)
     rows = [("ACME_2018_10K", 1, BUSINESS), ("ACME_2018_10K", 0, COVER), ("BOLT_8K", 0, "Bolt {x}")]
     study.filings, study.pages = FILINGS, pd.DataFrame(rows, columns=["doc_name", "page", "text"])

@@ -5,15 +5,11 @@ from datetime import date
 import numpy as np
 import pytest
 
-from lib.corpus import Corpus
-from lib.data.dataset import read_dataset
-from lib.methods import METHODS
-from lib.profile import load_profile
 from lib.retrievers.identity import asked_period, dates_in, filing_identity, identity_features, quarters_in, years_in
 from lib.retrievers.matched import fits_best, identities
 from lib.retrievers.names import cover_names, name_matches, names_company
-from lib.study import Study
 from tests.ahead.conftest import BALANCE, CASH, cover
+from tests.conftest import open_folder
 
 MILLS = ["Glimmerfen Mills", "GLIMMERFEN MILLS, INC."]
 
@@ -134,9 +130,7 @@ def test_the_filing_that_fits_by_cover_or_records_is_searched_first_then_all(fol
         folder.pdf(doc_name, cover(name, "10-K", f"December 31, {year}"), BALANCE, CASH)
     folder.question("q1", "scan2", (1, BALANCE), question="What are Oskarvale's total assets in FY2022?")
     folder.question("q2", "GLIMMERFEN_2021_10K", (1, BALANCE), question="What are the total assets in FY2022?")
-    profile = load_profile("default").replaced({"embedder.weights": str(tokenizer_folder)})
-    profile["name"] = "default"
-    study = Study(Corpus(read_dataset(folder.write(), "matched"), profile, {}, tmp_path / "artifacts"), METHODS)
+    study = open_folder(folder.write(), tmp_path / "artifacts", {"embedder.weights": str(tokenizer_folder)})
     filed = identities(study, True)
     assert {one.doc_name for one in filed} == {""}  # files' names say nothing
     read = ["GLIMMERFEN MILLS, INC. 2021 10-K", "OSKARVALE PLC 2021 10-K", "OSKARVALE PLC 2022 10-K"]

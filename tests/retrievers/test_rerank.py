@@ -47,9 +47,7 @@ SOME = np.array([[False, True, False, True], [False, False, False, True]])
         (EVERY, {"n": 2, "head_tokens": 48, "first_stage": "bm25"}, [[NONE, NONE, 0, 2], [1, 0, NONE, NONE]]),
     ],
 )
-def test_the_first_candidates_score_as_their_best_window_or_head_and_the_rest_is_not_retrieved(
-    study, allowed, options, scores
-):
+def test_the_first_candidates_score_as_their_best_window_or_head(study, allowed, options, scores):
     assert rerank.score(study, allowed, **options).tolist() == scores
 
 

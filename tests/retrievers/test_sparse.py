@@ -48,9 +48,7 @@ def test_tokens(text, tokens):
 
 
 @pytest.mark.parametrize(("form", "tokens"), [("rank_bm25", tokenize), ("rank_bm25, white space", str.split)])
-def test_sound_scores_leave_empty_words_out_and_rows_with_a_paper_s_weights_have_an_index_each(
-    fake_study, form, tokens
-):
+def test_sound_scores_leave_empty_words_out_and_a_paper_s_weights_have_an_index_each(fake_study, form, tokens):
     texts = ["net sales rose", "equipment $ (1,577)", "cash flow", "the year of the year", "we sold goods"]
     study = fake_study(["net sales in the year", "was it $1577?"], texts, {"bm25": {"k1": 1.5, "b": 0.75}})
     assert (bm25.score(study, None) > 0).tolist() == [[True, False, False, True, False], [False, True] + [False] * 3]
