@@ -6,9 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lib.book import allowed
 from lib.book.allowed import check_generated, found_in, found_in_html, found_in_output
-from lib.show.markup import escape, explorer_link, verbatim
+from lib.show.markup import CONTROL, escape, explorer_link, verbatim
 from lib.words import StudyError
+from tests.breaking.hostile import TEXTS
 
 OURS = """::::{table} Caption. {download}`CSV <../tables/x-1.csv>`
 :name: tab-x
@@ -69,8 +71,14 @@ def test_what_a_dataset_could_smuggle_in_is_found_and_gone_once_it_is_escaped(te
     assert found_in(escape(text)) == []
 
 
-@given(st.lists(st.sampled_from([*HOSTILE, *"`{}:<>|$%=#1.\n"]), max_size=6).map("".join) | st.text(max_size=60))
-def test_any_text_is_text_once_it_is_escaped(text):
+PIECES = st.sampled_from([*HOSTILE, *TEXTS, *"\\`*_{}[]<>()#+!|$~^@&:-%=1. \n"])
+
+
+@given(st.lists(PIECES, max_size=6).map("".join) | st.text(max_size=60))
+def test_any_text_is_the_same_text_once_it_is_escaped_and_parsed_as_the_book_is(text):
+    inside = [child for token in allowed._parser().parse(escape(text)) for child in token.children or ()]
+    assert {child.type for child in inside} <= {"text", "text_special"}
+    assert "".join(child.content for child in inside) == CONTROL.sub(" ", text).strip()
     assert found_in(escape(text)) == found_in(f"- {escape(text)}") == found_in(verbatim(text)) == []
 
 
