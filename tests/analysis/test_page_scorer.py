@@ -1,10 +1,10 @@
-"""The measurements of page scorers on a tiny study."""
+"""The measurements of page scorers and of two encoders side by side, on a tiny study."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from lib.analysis import mistakes
+from lib.analysis import encoders, mistakes
 from lib.analysis.page_scorer import (
     BEST,
     IDENTITIES,
@@ -16,6 +16,7 @@ from lib.analysis.page_scorer import (
     measurements,
     setups,
 )
+from lib.methods import METHODS
 from lib.metrics.retrieval import doc_recall, page_recall
 from lib.page_scorer import trainer
 from lib.page_scorer.search import ORDERS
@@ -84,3 +85,28 @@ def test_a_set_up_of_the_method_table_has_the_recall_of_its_run(measured):
             assert found.to_dict() == pytest.approx(wanted.to_dict(), abs=1e-6), method
     given = [name for name in frame if name.endswith("/given")]
     assert (frame.loc[frame["metric"] == "doc_recall", given] == 1).all(axis=None)
+
+
+def test_a_cell_is_the_run_of_its_row_where_there_is_one(measured):
+    found = encoders.cells(study := measured[0])
+    rows = {"none": "page_then_chunk", "training": "page_scorer_light", "order+training": "page_scorer_light_order"}
+    rows |= {"match+order+training": "page_scorer_light_order_records"}
+    assert len(found.columns) == 1 + 2**3
+    for cell, row in rows.items():
+        values = page_recall(study.run(row), study.questions, 5)
+        pd.testing.assert_series_equal(found.set_index("question_id")[cell], values, check_names=False)
+    assert encoders.pairs(study) == {}  # of which nothing is published
+
+
+def test_losses_and_what_is_found_are_all_there_is(measured, make_study, monkeypatch):
+    second = make_study(epochs=1)
+    second.profile.embedder["window"] = 8  # reads less of a chunk
+    runs = [(name, one) for name in ("bm25", "dense", "dense_records") for one in METHODS[name].conditions]
+    monkeypatch.setattr(encoders, "measured", lambda profile: runs)
+    table = encoders.changes(measured[0], second, 5)
+    assert {*table["method"]} == {"dense", "dense_records"}  # no encoder changes BM25
+    for name in ("first", "second"):
+        assert table[[f"{what}_{name}" for what in encoders.LOSSES]].sum(axis=1).to_numpy() == pytest.approx(1.0)
+    assert (table.loc[table["searched"] == encoders.GIVEN, ["lost_first", "lost_second"]] == 0).all(axis=None)
+    differences = table[[f"{what}_difference" for what in encoders.LOSSES]].sum(axis=1)
+    assert differences.to_numpy() == pytest.approx(0.0)
