@@ -84,14 +84,8 @@ class DatasetFolder:
     def question(self, question_id: str, doc_name: str, /, *evidence: tuple[object, str], **changes) -> None:
         """Add a question whose evidence is (page, text) pairs."""
         pieces = [{"evidence_page_num": page, "evidence_text": text, "doc_name": doc_name} for page, text in evidence]
-        line = {
-            "financebench_id": question_id,
-            "question": f"What does {doc_name} say?",
-            "answer": "$1,577.0",
-            "question_type": "metrics-generated",
-            "doc_name": doc_name,
-            "evidence": pieces,
-        }
+        line = {"financebench_id": question_id, "question": f"What does {doc_name} say?", "answer": "$1,577.0"}
+        line |= {"question_type": "metrics-generated", "doc_name": doc_name, "evidence": pieces}
         self.questions.append(line | changes)
 
     def write(self) -> Path:

@@ -33,12 +33,9 @@ def test_merging_replaces_the_same_method_condition_and_metric_and_keeps_the_res
     other = metrics(("q1", "mrr", 10, 0.6), condition="oracle-page")
     merged, path = merge_metrics(study, other), study.outputs / METRICS_FILE
     rows = merged.set_index(["method", "condition", "question_id", "metric"])["value"].to_dict()
-    assert rows == {
-        ("bm25", "oracle-page", "q1", "mrr"): 0.6,
-        ("bm25", "standard", "q1", "mrr"): 0.5,
-        ("bm25", "standard", "q1", "page_recall"): 0.3,
-        ("dense", "standard", "q1", "mrr"): 0.4,
-    }
+    wanted = {("bm25", "standard", "q1", "mrr"): 0.5, ("bm25", "standard", "q1", "page_recall"): 0.3}
+    wanted |= {("bm25", "oracle-page", "q1", "mrr"): 0.6, ("dense", "standard", "q1", "mrr"): 0.4}
+    assert rows == wanted
     pd.testing.assert_frame_equal(read_metrics(path), merged)
     before = path.read_bytes()
     merge_metrics(study, pd.concat([other, first[2:]])[::-1].astype(CATEGORIES))

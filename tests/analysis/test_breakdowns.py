@@ -65,14 +65,8 @@ def test_each_step_stands_beside_the_one_above_it():
 
 
 #: Question, rank, filing, page, tokens: q1 sees page 3 at 6 and page 0 at 9; q2 its filing at 5 alone.
-RANKED = [
-    ("q1", 1, "B", 1, 3),
-    ("q1", 2, "A", 7, 1),
-    ("q1", 3, "A", 3, 2),
-    ("q1", 4, "A", 0, 3),
-    ("q2", 2, "B", 0, 4),
-    ("q2", 1, "C", 1, 1),
-]
+RANKED = [("q1", 1, "B", 1, 3), ("q1", 2, "A", 7, 1), ("q1", 3, "A", 3, 2), ("q1", 4, "A", 0, 3)]
+RANKED += [("q2", 2, "B", 0, 4), ("q2", 1, "C", 1, 1)]
 
 
 class Words:

@@ -16,14 +16,9 @@ from lib.words import DatasetError
 from tests.made import make_study
 
 MILLIONS = "What were the sales, in USD millions?"
-QUESTIONS = pd.DataFrame(
-    [
-        ("q1", MILLIONS, "$1577.00", "Acme"),
-        ("q2", "Did sales grow?", "No, they fell.", "Bolt"),
-        ("q3", "What was the margin?", "2.5%", "Bolt"),
-    ],
-    columns=["question_id", "question", "answer", "company"],
-)
+QUESTIONS = {"question_id": ["q1", "q2", "q3"], "question": [MILLIONS, "Did sales grow?", "What was the margin?"]}
+QUESTIONS |= {"answer": ["$1577.00", "No, they fell.", "2.5%"], "company": ["Acme", "Bolt", "Bolt"]}
+QUESTIONS = pd.DataFrame(QUESTIONS)
 ANSWERS = {
     "first": [("q1", "Sales were $1,577 million.", RIGHT), ("q2", "No.", RIGHT), ("q3", "2.5%", RIGHT)],
     "second": [("q1", "Sales were $1,577 million.", WRONG), ("q2", "Yes.", WRONG), ("q3", "1.5%", WRONG)],

@@ -4,18 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lib.analysis import encoders, mistakes
-from lib.analysis.page_scorer import (
-    BEST,
-    IDENTITIES,
-    MISTAKE,
-    PAGES,
-    SCORERS,
-    TRAINED,
-    measured_mistakes,
-    measurements,
-    setups,
-)
+from lib.analysis import encoders, mistakes, page_scorer
+from lib.analysis.page_scorer import BEST, IDENTITIES, MISTAKE, PAGES, SCORERS, TRAINED, measurements, setups
 from lib.methods import METHODS
 from lib.metrics.retrieval import doc_recall, page_recall
 from lib.page_scorer import trainer
@@ -65,7 +55,7 @@ def test_measurements_are_stored_and_mistakes_not_measured_again_for_another_num
     assert before.reset_index(drop=True).equals(after.reset_index(drop=True))
     assert (other.loc[other["part"] == "page order", "k"] == 2).all()
     monkeypatch.setattr(trainer, "train", lambda *_, **__: pytest.fail("trained"))
-    assert measured_mistakes(study, "full", 3) is None  # unless the command has measured them
+    assert page_scorer.measured_mistakes(study, "full", 3) is None  # unless the command has measured them
 
 
 def test_a_set_up_of_the_method_table_has_the_recall_of_its_run(measured):

@@ -35,13 +35,8 @@ def typeset(pdf: pymupdf.Document, *pieces: tuple) -> pymupdf.Page:
     return page
 
 
-SALES = [
-    ("(Millions)", "2018", "2017"),
-    ("Continuing operations", "", ""),
-    ("Net sales", "$32,765", "$31,657"),
-    ("Cost of sales", "16,682", "16,055"),
-    ("Operating loss", "(7,207)", "-"),
-]
+SALES = [("(Millions)", "2018", "2017"), ("Continuing operations", "", ""), ("Net sales", "$32,765", "$31,657")]
+SALES += [("Cost of sales", "16,682", "16,055"), ("Operating loss", "(7,207)", "-")]
 PROSE = ["Net sales rose in the year as the company sold more of what it makes, and", "cash flow rose with them."]
 
 

@@ -123,16 +123,10 @@ def test_a_directory_is_its_own_model_and_hash_and_its_files_are_read_once_until
 MATRIX = np.array([[1, -2], [3, 4], [5, 127]], np.int8)
 SCALE, ZERO = np.array([0.5, 0.1], np.float32), np.array([0, 2], np.int8)
 EMBEDDING = np.array([[0, 128], [255, 100]], np.uint8)
-GIVEN = {
-    "embeddings.LayerNorm.bias": np.zeros(2, np.float32),
-    "layer.dense.bias": np.ones(2, np.float32),
-    "embeddings.words.weight_quantized": EMBEDDING,
-    "embeddings.words.weight_scale": np.float32(0.25),
-    "embeddings.words.weight_zero_point": np.uint8(128),
-    "onnx::MatMul_7_quantized": MATRIX,
-    "onnx::MatMul_7_scale": SCALE,
-    "onnx::MatMul_7_zero_point": ZERO,
-}
+GIVEN = {"embeddings.LayerNorm.bias": np.zeros(2, np.float32), "layer.dense.bias": np.ones(2, np.float32)}
+GIVEN |= {"embeddings.words.weight_quantized": EMBEDDING, "embeddings.words.weight_scale": np.float32(0.25)}
+GIVEN |= {"embeddings.words.weight_zero_point": np.uint8(128), "onnx::MatMul_7_quantized": MATRIX}
+GIVEN |= {"onnx::MatMul_7_scale": SCALE, "onnx::MatMul_7_zero_point": ZERO}
 
 
 @pytest.fixture

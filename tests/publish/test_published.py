@@ -14,7 +14,7 @@ from lib.cache import Cache
 from lib.corpus import Corpus
 from lib.data.dataset import read_dataset
 from lib.evaluation import evaluate
-from lib.published import RESULTS, Published
+from lib.published import RESULTS
 from lib.runs import read_trec
 from lib.studies import open_study
 from lib.study import Study
@@ -30,11 +30,10 @@ def counts(study: Study) -> pd.DataFrame:
 
 
 @pytest.fixture
-def results(study, publish_study) -> Published:
-    """The small study's published results, a derived frame with them."""
+def study(study) -> Study:
+    """The small study with a derived frame, which is published with it."""
     counts(study)
-    write_manifest(study)
-    return publish_study(study)
+    return study
 
 
 @pytest.fixture

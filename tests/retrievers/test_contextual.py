@@ -78,10 +78,8 @@ def test_the_excerpt_is_what_the_first_pages_say_of_the_business(pages, found):
     assert excerpt(pages) == found
 
 
-FILINGS = pd.DataFrame(
-    [("ACME_2018_10K", "Acme", "Tools", "10-K", 2018), ("BOLT_8K", "Bolt", None, "8-K", None)],
-    columns=["doc_name", "company", "sector", "doc_type", "doc_period"],
-)
+FILINGS = [("ACME_2018_10K", "Acme", "Tools", "10-K", 2018), ("BOLT_8K", "Bolt", None, "8-K", None)]
+FILINGS = pd.DataFrame(FILINGS, columns=["doc_name", "company", "sector", "doc_type", "doc_period"])
 HEADER = "Acme 10-K of fiscal year 2018 (Tools)."
 CUT = "Acme Co. makes tools and also very many other things that"  # its last sentence is more than half of it
 
@@ -103,14 +101,9 @@ def test_a_written_context_is_the_header_and_whole_sentences_or_the_header_alone
     assert bolt.startswith("Bolt 8-K. \nExcerpt: Bolt {x}\n")
 
 
-PIECES = [
-    (0, "title", "Balance sheet\n"),
-    (0, "title", "(Millions)\n"),
-    (0, "table", "Cash 5 6\nDebt 7 8\n"),
-    (0, "text", "Cash rose. Debt fell. Sales rose.\n"),
-    (0, "table", "Sales 1 2\nCosts 3 4\n"),
-    (1, "table", "Fees 1 2\nTaxes 3 4"),
-]
+PIECES = [(0, "title", "Balance sheet\n"), (0, "title", "(Millions)\n"), (0, "table", "Cash 5 6\nDebt 7 8\n")]
+PIECES += [(0, "text", "Cash rose. Debt fell. Sales rose.\n"), (0, "table", "Sales 1 2\nCosts 3 4\n")]
+PIECES += [(1, "table", "Fees 1 2\nTaxes 3 4")]
 FOUND = pd.DataFrame(PIECES, columns=["page", "kind", "text"])  # each begins where the one before ended
 FOUND["end"] = FOUND["text"].str.len().groupby(FOUND["page"]).cumsum()
 FOUND["start"] = FOUND["end"] - FOUND["text"].str.len()
