@@ -4,16 +4,21 @@ import errno
 import inspect
 import itertools
 import re
+import shlex
+import subprocess
 import sys
 import tomllib
 from importlib import import_module
+from pathlib import Path
 
 import pytest
+import yaml
 from click.testing import CliRunner
 from filelock import FileLock, Timeout
 
 from lib import __main__ as command_line
 from lib import corpus
+from lib.book import notebooks
 from lib.files import ROOT
 from lib.methods import METHODS
 from lib.options import FIRST, Names
@@ -27,6 +32,8 @@ NAMING = sorted(
     for path in itertools.chain.from_iterable(map(ROOT.glob, TEXTS))
     if path.name != "changelog.md" and re.search(r"\bmake [a-z]|-m lib |retrieval-gap ", path.read_text())
 )
+#: A target of make with its variables.
+MAKE = r"""(make [a-z-]+(?: [A-Z_]+=(?:'[^']*'|"[^"]*"|[^\s`;,"'\\]*))*)"""
 NEEDED = {"ask": ["What was revenue?"], "diagnose": ["--run", "mine=nowhere.trec"]}
 OPTIONS = {"dataset": "", "profile": "default", "results": "published", "questions": ""}
 OPENING = sorted(set(COMMANDS) - {"methods", "notebook", "verify", "break", "pin"})
@@ -47,17 +54,26 @@ def sentence(result) -> str:
 
 
 @pytest.mark.parametrize("path", NAMING, ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_a_command_that_a_text_names_exists_with_its_options(path):
+def test_a_command_that_a_text_names_is_understood_with_its_options(path, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     text = path.read_text()
     for name, rest in re.findall(r"(?:python -m lib|\bretrieval-gap) ([a-z][a-z-]*)([^`\n]*)", text):
         assert name in COMMANDS
         known = {option for param in COMMANDS[name].params for option in param.opts}
         assert set(re.findall(r"(?<= )--?[a-z][a-z-]*", rest)) <= known | {"--help"}, name
     start = r"\b" if path.name == "Makefile" else r"(?:^|`|run |say )"
-    for name, rest in re.findall(rf"{start}make ([a-z-]+)([^`\n]*)", text, re.MULTILINE):
-        assert re.search(rf"^{name}:", MAKEFILE, re.MULTILINE), name
-        for variable in re.findall(r"(?<= )(?!UV_)[A-Z_]+(?==)", rest):
+    for command in sorted({*re.findall(start + MAKE, text, re.MULTILINE)}):
+        for variable in re.findall(r"(?<= )(?!UV_)[A-Z_]+(?==)", command):
             assert re.search(rf"^{variable} \?=", MAKEFILE, re.MULTILINE), variable
+        making = ["make", "-n", "-C", ROOT, *shlex.split(command)[1:]]
+        done = subprocess.run(making, capture_output=True, text=True, check=True)
+        for name, *given in map(shlex.split, re.findall(r"-m lib (.*)", done.stdout)):
+            for run_file in (one for one in given if one.endswith((".trec", ".jsonl"))):
+                Path(run_file).touch()  # the reader's own
+            context = COMMANDS[name].make_context(name, given)
+            if path.suffix == ".md" and (parameters := context.params.get("parameters")):
+                values = {key: yaml.safe_load(value) for key, value in parameters}
+                notebooks.check_parameters(context.params["name"], values)
 
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))
