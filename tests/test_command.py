@@ -1,4 +1,4 @@
-"""The command line: every command explains itself; an error that a person can correct is one sentence and status 1."""
+"""The command line: every command explains itself, a person's error is one sentence with status 1, runs have names."""
 
 import errno
 import inspect
@@ -11,18 +11,21 @@ import tomllib
 from importlib import import_module
 from pathlib import Path
 
+import pandas as pd
 import pytest
 import yaml
 from click.testing import CliRunner
 from filelock import FileLock, Timeout
 
+import retrieval_gap
 from lib import __main__ as command_line
 from lib import corpus
 from lib.book import notebooks
 from lib.files import ROOT
 from lib.methods import METHODS
-from lib.options import FIRST, Names
+from lib.options import FIRST, Names, named_runs
 from lib.studies import OUTPUTS_VARIABLE
+from lib.words import StudyError
 
 COMMANDS = command_line.commands.commands
 MAKEFILE = (ROOT / "Makefile").read_text()
@@ -151,3 +154,34 @@ def test_a_verification_that_fails_has_status_1(monkeypatch):
         result = run("verify")
         said = "the published results were not reproduced" in result.stderr
         assert (result.exit_code, said) == (1 - is_same, not is_same)
+
+
+def test_a_run_is_named_by_its_file_without_endings_or_as_it_is_said():
+    named = named_runs([Path("a/bge-1.5.trec.gz"), "b.jsonl"], ["mine=c=d.trec"])
+    assert named == {"bge-1.5": Path("a/bge-1.5.trec.gz"), "b": Path("b.jsonl"), "mine": Path("c=d.trec")}
+
+
+@pytest.mark.parametrize("given", [([], []), (["a/x.trec", "b/x.jsonl"], []), (["x.trec"], ["x=y.trec"]), ([], ["=x"])])
+def test_runs_without_a_name_of_their_own_are_one_sentence(given):
+    with pytest.raises(StudyError, match="--run name=file; .* each with a name of its own"):
+        named_runs(*given)
+
+
+FRAME = pd.DataFrame({"question_id": ["q1"], "doc": ["ACME"], "page": [0]})
+
+
+@pytest.mark.parametrize(
+    ("run", "wanted"),
+    [
+        ("runs/my.trec.gz", {"my": Path("runs/my.trec.gz")}),
+        (Path("my.jsonl"), {"my": Path("my.jsonl")}),
+        (FRAME, {"run": FRAME}),
+        ({"mine": "my.trec", "other": FRAME}, {"mine": "my.trec", "other": FRAME}),
+    ],
+)
+def test_one_run_or_several_are_measured_by_name(monkeypatch, run, wanted):
+    monkeypatch.setattr(retrieval_gap, "diagnose_runs", lambda *given: given)
+    runs, *options = retrieval_gap.diagnose(run, Path("my-filings"), pages_from=1, k=10)
+    assert options == ["my-filings", "", "default", 1, 10]
+    assert runs.keys() == wanted.keys()
+    assert all(runs[name] is one or runs[name] == one for name, one in wanted.items())
