@@ -34,17 +34,11 @@ def test_a_sound_weight_falls_with_frequency_and_is_never_negative():
         assert model.scores(query) == pytest.approx([n_cash * np.log(1 + 2.5 / 1.5) * 2.5 / (1 + 1.5), 0, 0])
 
 
-@pytest.mark.parametrize(
-    ("text", "tokens"),
-    [
-        ("$ 1,577 and $1577; $1,234.5", "$ 1,577 1577 and $1577 1577 $1,234.5 1234.5"),
-        ("4.2% 4.2 % (370) P&L at year-end", "4.2% 4.2 4.2 % 370 p&l at year-end"),
-        ("3M's 10-K for FY2018", "3 m's 10 k for fy 2018"),
-        ("1,2,3 12,34 profit. 5. \n—•", "1 2 3 12 34 profit 5"),
-    ],
-)
-def test_tokens(text, tokens):
-    assert tokenize(text) == tokens.split()
+def test_tokens():
+    tokens = {"$ 1,577 and $1577; $1,234.5": "$ 1,577 1577 and $1577 1577 $1,234.5 1234.5"}
+    tokens |= {"4.2% 4.2 % (370) P&L at year-end": "4.2% 4.2 4.2 % 370 p&l at year-end"}
+    tokens |= {"3M's 10-K for FY2018": "3 m's 10 k for fy 2018", "1,2,3 12,34 profit. 5. \n—•": "1 2 3 12 34 profit 5"}
+    assert {text: " ".join(tokenize(text)) for text in tokens} == tokens
 
 
 @pytest.mark.parametrize(("form", "tokens"), [("rank_bm25", tokenize), ("rank_bm25, white space", str.split)])
