@@ -13,6 +13,7 @@ from lib.data.labelled import REFUSED, RIGHT, WRONG, labelled_answers, labels_di
 from lib.profile import Settings
 from lib.store import Store
 from lib.words import DatasetError
+from tests.conftest import write_lines
 from tests.made import make_study
 
 MILLIONS = "What were the sales, in USD millions?"
@@ -32,8 +33,8 @@ def study(tmp_path):
     (tmp_path / "results").mkdir()
     for system, rows in ANSWERS.items():
         names = ("financebench_id", "model_answer", "label")
-        lines = [json.dumps(dict(zip(names, row, strict=True))) for row in [*rows, ("other", "No.", RIGHT)]]
-        (tmp_path / "results" / f"{system}.jsonl").write_text("\n".join(lines))
+        lines = [dict(zip(names, row, strict=True)) for row in [*rows, ("other", "No.", RIGHT)]]
+        write_lines(tmp_path / "results" / f"{system}.jsonl", lines)
     dataset = SimpleNamespace(root=tmp_path, has_text=True, questions=QUESTIONS, fingerprint="f")
     made = make_study(dataset=dataset, questions=QUESTIONS, store=Store(tmp_path / "store", on_use=lambda *_: None))
     made.profile["embedder"] = Settings(weights="tiny")

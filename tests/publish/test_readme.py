@@ -19,6 +19,7 @@ from lib.data.pages import extract_pages
 from lib.evaluation import evaluate_all, summary_at
 from lib.method import Method
 from lib.method_sets import of_family
+from tests.conftest import DatasetFolder
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -55,14 +56,10 @@ def added(tmp_path, monkeypatch) -> Iterator[Method]:
 
 def test_the_own_filings_that_the_book_shows_are_read(tmp_path):
     document, question = (json.loads(block) for block in blocks("book/reproduce.md", "json"))
-    pages = [{"doc_name": document["doc_name"], "page": page, "text": ""} for page in range(42)]
-    pages[41]["text"] = question["evidence"][0]["evidence_text"]
-    for folder in ("data", "pages"):
-        (tmp_path / folder).mkdir()
-    (tmp_path / "pages" / f"{document['doc_name']}.jsonl").write_text("\n".join(map(json.dumps, pages)))
-    (tmp_path / "data" / "my_document_information.jsonl").write_text(json.dumps(document))
-    (tmp_path / "data" / "my_questions.jsonl").write_text(json.dumps(question))
-    dataset = read_dataset(tmp_path, "mine")
+    made = DatasetFolder(tmp_path / "mine")
+    made.text(document["doc_name"], *[""] * 41, question["evidence"][0]["evidence_text"])
+    made.documents, made.questions = [document], [question]
+    dataset = read_dataset(made.write(), "mine")
     assert dataset.questions["gold_pages"].tolist() == [[41]]
     assert len(extract_pages(dataset)) == 42
 

@@ -19,8 +19,8 @@ LONG = " ".join(f"net sales rose {number}" for number in range(60))
 def study(written_study, monkeypatch):
     """Three chunks of Acme and two of Bolt, two of them with equal texts."""
     texts = ["net sales", LONG, "net sales", "cash flow", "profit"]
-    window = {"window": WINDOW, "window_overlap": 4}
-    made = written_study(["bolt net sales", "acme net sales"], texts, embedder=window)
+    window = {"embedder.window": WINDOW, "embedder.window_overlap": 4}
+    made = written_study(["bolt net sales", "acme net sales"], texts, **window)
     made.chunks["doc_name"] = ["ACME", "ACME", "BOLT", "BOLT", "ACME"]
     monkeypatch.setattr(contextual, "contexts", lambda study, context: PREFIXES)
     return made

@@ -82,7 +82,7 @@ def test_passages_are_seeded_by_their_number_and_a_missing_one_has_a_reason(writ
         said = f"{text.split('Question: ')[1].splitlines()[0]} {text.split()[0]}"
         return None if said == "CAPEX? 13" else said
 
-    study = written_study(["sales?", "CAPEX?"], ["chunk"], Rule(rule, shows_seed=True), hyde={"n_passages": 2})
+    study = written_study(["sales?", "CAPEX?"], ["chunk"], Rule(rule, shows_seed=True), **{"hyde.n_passages": 2})
     assert written_passages(study) == [["sales? 13", "sales? 14"], ["CAPEX? 14"]]
     assert write(study, "hyde", asked(study)).missing == {"q1/0": "it died"}
     n_asked = len(study.generator.asked)
@@ -95,7 +95,7 @@ def test_passages_are_seeded_by_their_number_and_a_missing_one_has_a_reason(writ
 def test_the_passages_are_searched_as_documents_by_the_first_or_the_direction_of_their_sum(written_study):
     texts = {"13": "net sales", "14": "net"}
     rule = Rule(lambda text: texts[text.split()[0]] if "profit" in text else None, shows_seed=True)
-    study = written_study(["profit", "cash"], ["sales", "net", "cash"], rule, hyde={"n_passages": 2})
+    study = written_study(["profit", "cash"], ["sales", "net", "cash"], rule, **{"hyde.n_passages": 2})
     assert hyde.score(study, None) == pytest.approx(np.array([[2**-0.5, 2**-0.5, 0], [0, 0, 1]]))
     mean = np.array([2**-0.5, 2**-0.5 + 1])  # of sales and net
     wanted = np.array([[*mean / np.linalg.norm(mean), 0], [0, 0, 1]])
@@ -120,7 +120,7 @@ def test_multi_query_fuses_the_question_and_its_different_rewrites_among_the_can
     assert list(write(study, "rewrites", asked(study)).missing) == ["q1"]
     assert sum("net" in request.prompt.user for request in study.generator.asked) == 1  # it is written once
     sampling = study.generator.asked[0].sampling
-    assert (sampling.max_tokens, sampling.temperature, sampling.seed) == (60, 0.0, 13)
+    assert (sampling.max_tokens, sampling.temperature, sampling.seed) == (100, 0.0, 13)
     assert "3 paraphrases" in study.generator.asked[0].prompt.user
 
 
