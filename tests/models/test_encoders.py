@@ -1,4 +1,4 @@
-"""Encoders and the index: unit vectors in the order of texts, made once; SPLADE, cross-encoders; windows drop nothing."""
+"""Encoders and the index: unit vectors in the order of texts, made once; SPLADE, cross-encoders, and windows."""
 
 import copy
 
