@@ -5,6 +5,7 @@ import os
 import random
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # what tests multiply is small; threads only wait for each other
@@ -83,14 +84,8 @@ class DatasetFolder:
     def question(self, question_id: str, doc_name: str, /, *evidence: tuple[object, str], **changes) -> None:
         """Add a question whose evidence is (page, text) pairs."""
         pieces = [{"evidence_page_num": page, "evidence_text": text, "doc_name": doc_name} for page, text in evidence]
-        line = {
-            "financebench_id": question_id,
-            "question": f"What does {doc_name} say?",
-            "answer": "$1,577.0",
-            "question_type": "metrics-generated",
-            "doc_name": doc_name,
-            "evidence": pieces,
-        }
+        line = {"financebench_id": question_id, "question": f"What does {doc_name} say?", "answer": "$1,577.0"}
+        line |= {"question_type": "metrics-generated", "doc_name": doc_name, "evidence": pieces}
         self.questions.append(line | changes)
 
     def write(self) -> Path:
@@ -114,16 +109,15 @@ def write_questions(root: Path, *records: dict) -> Path:
     return root
 
 
-@pytest.fixture(scope="session")
-def question_folder():
-    """What writes a question set's folder."""
-    return write_questions
+def open_folder(root: Path, artifacts: Path, changes: dict, name: str = "tiny", chunkings=None, methods=None, **given):
+    """The study of a dataset's folder, with these changes of the default profile and every method unless given."""
+    from lib.methods import METHODS
 
-
-@pytest.fixture(scope="session")
-def dataset_folder() -> type[DatasetFolder]:
-    """What makes a dataset folder at a path."""
-    return DatasetFolder
+    profile = load_profile("default").replaced(changes)
+    profile["name"] = "default"
+    corpus = Corpus(read_dataset(root, name), profile, chunkings or {}, artifacts, **given)
+    corpus.store.say = lambda line: None
+    return Study(corpus, METHODS if methods is None else methods)
 
 
 @pytest.fixture
@@ -154,15 +148,8 @@ def tokenizer_folder(wordpiece, tmp_path_factory) -> Path:
     return path
 
 
-class FakeStudy:
+class FakeStudy(SimpleNamespace):
     """What a retriever asks of a study, with scores of other methods given as matrices."""
-
-    def __init__(self, questions: pd.DataFrame, chunks: pd.DataFrame, profile: dict, root: Path, scores: dict):
-        self.questions, self.chunks = questions, chunks
-        self.profile = Settings({name: Settings(section) for name, section in profile.items()})
-        self.store = Store(root / "store", say=lambda line: None)
-        self.scores, self.kept = scores, {}
-        self.cache, self.chunking = Cache(root / "cache.sqlite"), ""
 
     tokenizer = Corpus.tokenizer
 
@@ -190,7 +177,10 @@ def fake_study(tmp_path):
         ids = [f"DOC#p{page:04d}#c00" for page in range(len(texts))]
         chunks = pd.DataFrame({"chunk_id": ids, "key": ids, "doc_name": "DOC", "page": range(len(ids)), "text": texts})
         asked = pd.DataFrame({"question_id": [f"q{i}" for i in range(len(questions))], "question": questions})
-        return FakeStudy(asked, chunks, profile, tmp_path, scores or {})
+        settings = Settings({name: Settings(section) for name, section in profile.items()})
+        made = FakeStudy(questions=asked, chunks=chunks, profile=settings, scores=scores or {}, kept={}, chunking="")
+        made.store, made.cache = Store(tmp_path / "store", say=lambda line: None), Cache(tmp_path / "cache.sqlite")
+        return made
 
     return make
 
@@ -251,17 +241,13 @@ def make_study(tiny, tmp_path_factory):
 
     def make(spoil=lambda questions, documents: None, **changes) -> Study:
         from lib.chunkings.table import CHUNKINGS
-        from lib.methods import METHODS
 
         root = tmp_path_factory.mktemp("study")
         small = {"embedder.weights": weights, "embedder.window": 32, "embedder.precision": "float32"}
         small |= {"chunks.size": 16, "chunks.overlap": 0, "embedder.window_overlap": 0}
         small |= {f"page_scorer.{name}": value for name, value in (SMALL | changes).items()}
         small |= {"page_scorer_light.max_steps": 20, "page_scorer_light.inner_folds": 2}
-        profile = load_profile("default").replaced(small)
-        profile["name"] = "tiny"
-        dataset = read_dataset(write_dataset(root / "data", spoil), "tiny")
-        return Study(Corpus(dataset, profile, CHUNKINGS, root / "artifacts"), METHODS)
+        return open_folder(write_dataset(root / "data", spoil), root / "artifacts", small, chunkings=CHUNKINGS)
 
     return make
 

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import pandas as pd
 
+from lib.files import write_atomically
 from lib.metrics.frame import long_frame
 from lib.profile import Settings
 
@@ -20,6 +21,7 @@ def make_study(n_draws: int = 50, seed: int = 0, **given) -> SimpleNamespace:
         "memo": lambda key, compute: compute(),
         "store": SimpleNamespace(kept=lambda stage, params, make, *version, **about: make()),
     }
+    plain["write"] = lambda name, content: write_atomically(given["outputs"] / name, content)
     return SimpleNamespace(**plain | given)
 
 

@@ -12,14 +12,11 @@ import pytest
 from lib import methods
 from lib.book.headline import headline
 from lib.book.manifest import read_summary, write_exports, write_manifest, write_results
-from lib.corpus import Corpus
-from lib.data.dataset import read_dataset
 from lib.models.written import key_of
-from lib.profile import load_profile
 from lib.study import Study
 from lib.words import StudyError
 from tests.browser import chromium
-from tests.conftest import DatasetFolder
+from tests.conftest import DatasetFolder, open_folder
 
 PAGES = {
     "ACME_2020_10K": [
@@ -120,12 +117,8 @@ def open_small(small_folder, tokenizer_folder):
     """Open the study with a folder of artifacts and, where wanted, with published results."""
 
     def open_with(artifacts: Path, published=None) -> Study:
-        settings = load_profile("default").replaced({"embedder.weights": str(tokenizer_folder)})
-        settings["name"] = "default"
-        dataset = read_dataset(small_folder, "financebench")
-        found = Study(Corpus(dataset, settings, {}, artifacts, published, chapter="book"), methods.METHODS)
-        found.store.say = lambda line: None
-        return found
+        changes, given = {"embedder.weights": str(tokenizer_folder)}, {"published": published, "chapter": "book"}
+        return open_folder(small_folder, artifacts, changes, "financebench", **given)
 
     return open_with
 

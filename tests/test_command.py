@@ -1,23 +1,31 @@
-"""The command line: every command explains itself; an error that a person can correct is one sentence and status 1."""
+"""The command line: every command explains itself, a person's error is one sentence with status 1, runs have names."""
 
 import errno
 import inspect
 import itertools
 import re
+import shlex
+import subprocess
 import sys
 import tomllib
 from importlib import import_module
+from pathlib import Path
 
+import pandas as pd
 import pytest
+import yaml
 from click.testing import CliRunner
 from filelock import FileLock, Timeout
 
+import retrieval_gap
 from lib import __main__ as command_line
 from lib import corpus
+from lib.book import notebooks
 from lib.files import ROOT
 from lib.methods import METHODS
-from lib.options import FIRST, Names
+from lib.options import FIRST, Names, named_runs
 from lib.studies import OUTPUTS_VARIABLE
+from lib.words import StudyError
 
 COMMANDS = command_line.commands.commands
 MAKEFILE = (ROOT / "Makefile").read_text()
@@ -27,6 +35,8 @@ NAMING = sorted(
     for path in itertools.chain.from_iterable(map(ROOT.glob, TEXTS))
     if path.name != "changelog.md" and re.search(r"\bmake [a-z]|-m lib |retrieval-gap ", path.read_text())
 )
+#: A target of make with its variables.
+MAKE = r"""(make [a-z-]+(?: [A-Z_]+=(?:'[^']*'|"[^"]*"|[^\s`;,"'\\]*))*)"""
 NEEDED = {"ask": ["What was revenue?"], "diagnose": ["--run", "mine=nowhere.trec"]}
 OPTIONS = {"dataset": "", "profile": "default", "results": "published", "questions": ""}
 OPENING = sorted(set(COMMANDS) - {"methods", "notebook", "verify", "break", "pin"})
@@ -47,17 +57,26 @@ def sentence(result) -> str:
 
 
 @pytest.mark.parametrize("path", NAMING, ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_a_command_that_a_text_names_exists_with_its_options(path):
+def test_a_command_that_a_text_names_is_understood_with_its_options(path, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     text = path.read_text()
     for name, rest in re.findall(r"(?:python -m lib|\bretrieval-gap) ([a-z][a-z-]*)([^`\n]*)", text):
         assert name in COMMANDS
         known = {option for param in COMMANDS[name].params for option in param.opts}
         assert set(re.findall(r"(?<= )--?[a-z][a-z-]*", rest)) <= known | {"--help"}, name
     start = r"\b" if path.name == "Makefile" else r"(?:^|`|run |say )"
-    for name, rest in re.findall(rf"{start}make ([a-z-]+)([^`\n]*)", text, re.MULTILINE):
-        assert re.search(rf"^{name}:", MAKEFILE, re.MULTILINE), name
-        for variable in re.findall(r"(?<= )(?!UV_)[A-Z_]+(?==)", rest):
+    for command in sorted({*re.findall(start + MAKE, text, re.MULTILINE)}):
+        for variable in re.findall(r"(?<= )(?!UV_)[A-Z_]+(?==)", command):
             assert re.search(rf"^{variable} \?=", MAKEFILE, re.MULTILINE), variable
+        making = ["make", "-n", "-C", ROOT, *shlex.split(command)[1:]]
+        done = subprocess.run(making, capture_output=True, text=True, check=True)
+        for name, *given in map(shlex.split, re.findall(r"-m lib (.*)", done.stdout)):
+            for run_file in (one for one in given if one.endswith((".trec", ".jsonl"))):
+                Path(run_file).touch()  # the reader's own
+            context = COMMANDS[name].make_context(name, given)
+            if path.suffix == ".md" and (parameters := context.params.get("parameters")):
+                values = {key: yaml.safe_load(value) for key, value in parameters}
+                notebooks.check_parameters(context.params["name"], values)
 
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))
@@ -95,10 +114,7 @@ def test_a_dataset_that_is_not_there_is_one_sentence(name):
 
 
 def test_an_error_of_disk_or_rights_is_one_sentence_with_what_mends_it_and_another_is_not(monkeypatch):
-    full, defect = (
-        OSError(errno.ENOSPC, "No space left on device", "/x/y"),
-        OSError(errno.ENOENT, "No such file", "/no"),
-    )
+    full, defect = OSError(errno.ENOSPC, "No space left on device", "/x/y"), OSError(errno.ENOENT, "None", "/no")
     opened = iter([full, defect])
     monkeypatch.setattr(Names, "open", lambda self, chapter="": (_ for _ in ()).throw(next(opened)))
     assert sentence(run("measure")).startswith("error: /x/y: No space left on device; make room on")
@@ -138,3 +154,34 @@ def test_a_verification_that_fails_has_status_1(monkeypatch):
         result = run("verify")
         said = "the published results were not reproduced" in result.stderr
         assert (result.exit_code, said) == (1 - is_same, not is_same)
+
+
+def test_a_run_is_named_by_its_file_without_endings_or_as_it_is_said():
+    named = named_runs([Path("a/bge-1.5.trec.gz"), "b.jsonl"], ["mine=c=d.trec"])
+    assert named == {"bge-1.5": Path("a/bge-1.5.trec.gz"), "b": Path("b.jsonl"), "mine": Path("c=d.trec")}
+
+
+@pytest.mark.parametrize("given", [([], []), (["a/x.trec", "b/x.jsonl"], []), (["x.trec"], ["x=y.trec"]), ([], ["=x"])])
+def test_runs_without_a_name_of_their_own_are_one_sentence(given):
+    with pytest.raises(StudyError, match="--run name=file; .* each with a name of its own"):
+        named_runs(*given)
+
+
+FRAME = pd.DataFrame({"question_id": ["q1"], "doc": ["ACME"], "page": [0]})
+
+
+@pytest.mark.parametrize(
+    ("run", "wanted"),
+    [
+        ("runs/my.trec.gz", {"my": Path("runs/my.trec.gz")}),
+        (Path("my.jsonl"), {"my": Path("my.jsonl")}),
+        (FRAME, {"run": FRAME}),
+        ({"mine": "my.trec", "other": FRAME}, {"mine": "my.trec", "other": FRAME}),
+    ],
+)
+def test_one_run_or_several_are_measured_by_name(monkeypatch, run, wanted):
+    monkeypatch.setattr(retrieval_gap, "diagnose_runs", lambda *given: given)
+    runs, *options = retrieval_gap.diagnose(run, Path("my-filings"), pages_from=1, k=10)
+    assert options == ["my-filings", "", "default", 1, 10]
+    assert runs.keys() == wanted.keys()
+    assert all(runs[name] is one or runs[name] == one for name, one in wanted.items())

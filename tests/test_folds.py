@@ -14,15 +14,9 @@ from lib.words import StudyError
 FILINGS = pd.DataFrame({"doc_name": ["A_1", "A_2", "B_1", "B_2", "C_1"], "company": list("AABBC")})
 ASKED = "What was the capital expenditure of Acme in 2020, in whole millions of US dollars, "
 ASKED += "as its audited consolidated cash flow statement says?"
-QUESTIONS = pd.DataFrame(
-    [
-        ("q0", ASKED, "A_1", [0]),
-        ("q1", "Did Acme pay a dividend in 2021?", "A_2", [1, 2]),
-        ("q2", "Which segment of Bolt grew in 2020?", "B_1", [3]),
-        ("q3", "Who audits Cogs?", "C_1", [4]),
-    ],
-    columns=["question_id", "question", "doc_name", "gold_pages"],
-)
+ROWS = [("q0", ASKED, "A_1", [0]), ("q1", "Did Acme pay a dividend in 2021?", "A_2", [1, 2])]
+ROWS += [("q2", "Which segment of Bolt grew in 2020?", "B_1", [3]), ("q3", "Who audits Cogs?", "C_1", [4])]
+QUESTIONS = pd.DataFrame(ROWS, columns=["question_id", "question", "doc_name", "gold_pages"])
 PAGES = {(doc, page): f"text of page {page} of {doc}" for doc in FILINGS["doc_name"] for page in range(5)}
 
 
@@ -37,9 +31,7 @@ def planted(fold, **changes):
     return pd.concat([pairs, pairs.head(1).assign(**changes)]) if changes else pairs
 
 
-@given(
-    st.lists(st.sampled_from("abcdefgh"), min_size=2, max_size=40).filter(lambda g: len(set(g)) > 1), st.integers(2, 6)
-)
+@given(st.lists(st.sampled_from("abcdefgh"), min_size=2).filter(lambda g: len(set(g)) > 1), st.integers(2, 6))
 def test_a_group_is_in_one_fold_and_folds_are_even(groups, n_folds):
     assigned = assign_folds(groups, n_folds, seed=0)
     assert len(set(zip(groups, assigned.tolist(), strict=True))) == len(set(groups))

@@ -1,11 +1,11 @@
-"""The method table: every row is a function with settings that the profile has; and its sets."""
+"""The method table and its sets, and what a function keeps: in memory by its arguments, in the store by all it read."""
 
 import inspect
 
 import pytest
 
 from lib.chunkings.table import CHUNKINGS
-from lib.method import MATCHED, OWN
+from lib.method import MATCHED, OWN, remembered, stored
 from lib.method_sets import baselines, chosen, measured, of_family
 from lib.methods import METHODS, row
 from lib.profile import load_profile
@@ -42,16 +42,12 @@ def test_a_row_needs_what_it_reads_needs():
     assert (sibling.source, sibling.changes) == ("akarsu2026bm25corrective,nogueira2019bert", "hybrid_rrf")
 
 
-@pytest.mark.parametrize(
-    ("names", "message"),
-    [
-        (["bm25", "bm52"], "no method 'bm52': say one of dense, bm25, "),
-        *((nothing, "methods is .*: give names") for nothing in ([], 5, "")),
-    ],
-)
-def test_what_is_no_method_lists_the_known(names, message):
-    with pytest.raises(StudyError, match=message):
-        chosen(names)
+def test_what_is_no_method_lists_the_known():
+    with pytest.raises(StudyError, match="no method 'bm52': say one of dense, bm25, "):
+        chosen(["bm25", "bm52"])
+    for nothing in ([], 5, ""):
+        with pytest.raises(StudyError, match="methods is .*: give names"):
+            chosen(nothing)
 
 
 def test_siblings_are_in_no_set_that_nobody_asked_for_and_a_profile_runs_all_or_those_that_it_lists():
@@ -63,3 +59,41 @@ def test_siblings_are_in_no_set_that_nobody_asked_for_and_a_profile_runs_all_or_
     few = DEFAULT.replaced({"siblings.rows": ["bm25_k12", "rrf_10"], "siblings.without": ["rrf_10"]})
     own = {name for family in OWN for name in of_family(family)}
     assert {name for name, _ in measured(few)} - own == {"bm25_k12"}
+
+
+PROFILE = {"bm25": {"k1": 1.5}}
+
+
+@pytest.fixture
+def search(fake_study):
+    return fake_study(["cash?"], ["net cash", "sales"], PROFILE)
+
+
+def test_a_value_is_made_once_for_its_arguments(search):
+    made = []
+
+    @remembered
+    def twice(study, n):
+        made.append(n)
+        return 2 * n
+
+    assert [twice(search, n) for n in (1, 2, 1)] == [2, 4, 2]
+    assert made == [1, 2]
+
+
+def test_a_key_has_the_arguments_that_the_stage_does_not_name_what_is_read_and_the_settings(search):
+    on = ["chunks", "run={condition}/{name}"]
+
+    @stored("words/{name}", on=on, settings=["bm25"], version=2)
+    def counted(study, name, least=1, condition="standard"):
+        return study.chunks["text"].str.split().str.len().ge(least).tolist()
+
+    search.digest = "digest of {}".format
+    search.settings_of = lambda sections: {one: search.profile[one] for one in sections}
+    assert counted(search, "all", least=2) == [True, False]
+    [(stage, key)] = search.store.log
+    params = {"least": 2, "condition": "standard", "settings": PROFILE}
+    params |= {"chunks": "digest of chunks", "run": "digest of run=standard/all"}
+    assert (stage, key) == ("words/all", search.store.key("words/all", params, 2))
+    assert counted(search, "all") == [True, True]
+    assert len(search.store.log) == 2

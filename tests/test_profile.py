@@ -37,11 +37,9 @@ PROBLEMS = {
     "bm25: {k: 0.9}": "line 1: the profile has no setting 'bm25.k'; it has bm25.k1, bm25.b$",
     "bm52: {k1: 0.9}": "line 1: the profile has no setting 'bm52'; it has .*run, bm25, .*",
     "sets: [mine]": "line 1: sets is .*; it should be a valid dictionary$",
-    "bm25: 0.9": "line 1: bm25 is 0.9; it should be a valid dictionary$",
     "bm25: {k1: .nan}": "line 1: bm25.k1 is nan; it should be",
     "bm25:\n  b: 1.5": "line 2: bm25.b is 1.5; it should be less than or equal to 1$",
     "page_scorer: {learning_rate: 1e-5}": "line 1: page_scorer.learning_rate is '1e-5'; it should be a valid number",
-    "run: {depth: 0}": "line 1: run.depth is 0; it should be greater than or equal to 1$",
     "run: {depth: yes}": "line 1: run.depth is True; it should be a valid integer$",
     "metrics: {ks: [0, 5]}": "line 1: metrics.ks is 0; it should be greater than or equal to 1$",
     "metrics: {ks: []}": r"line 1: metrics.ks is \[]; List should have at least 1 item",
@@ -62,11 +60,10 @@ NO_PROFILES = {
     "  line 2: the profile has no setting",
 }
 TOLD = {text: rf"mine\.yaml: 1 problem\n  {told}" for text, told in PROBLEMS.items()}
+TOLD |= {text: re.escape(told) for text, told in NO_PROFILES.items()}
 
 
-@pytest.mark.parametrize(
-    ("text", "told"), (TOLD | {text: re.escape(told) for text, told in NO_PROFILES.items()}).items()
-)
+@pytest.mark.parametrize(("text", "told"), TOLD.items())
 def test_a_setting_or_file_that_cannot_be_is_told_with_its_line_and_what_it_needs(read, text, told):
     with pytest.raises(StudyError, match=told):
         read(text)
@@ -75,14 +72,10 @@ def test_a_setting_or_file_that_cannot_be_is_told_with_its_line_and_what_it_need
 def test_replaced_changes_a_copy_and_names_that_are_not_there_list_those_that_are():
     base = load_profile("default")
     assert (base.replaced({"bm25.k1": 0.9}).bm25.k1, base.bm25.k1) == (0.9, 1.5)
-    with pytest.raises(
-        StudyError, match=r"run.depth is 0; it should be .* no setting 'bm25.k'; it has bm25.k1, bm25.b"
-    ):
+    with pytest.raises(StudyError, match=r"depth is 0; it should be .* no setting 'bm25.k'; it has bm25.k1, bm25.b"):
         base.replaced({"bm25.k": 1, "run.depth": 0})
     with pytest.raises(AttributeError, match="no setting 'size'; it has k1, b"):
         base.bm25.size  # noqa: B018
-    with pytest.raises(StudyError, match="no profile 'big': say one of base, default, .*, or the path of a .yaml file"):
-        load_profile("big")
 
 
 def test_an_extending_profile_s_sets_are_added_and_change_settings_of_their_name_alone(read):

@@ -1,4 +1,4 @@
-"""A study from filings to run files, other chunk tables, and what is computed again when something changes."""
+"""A study from its names and filings to run files: what is refused, and what is computed again after a change."""
 
 import dataclasses
 import json
@@ -8,19 +8,21 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lib import corpus
+from lib import corpus, studies
 from lib.chunkings.table import CHUNKINGS
 from lib.corpus import Corpus, settings_of
 from lib.data.chunks import as_chunks
-from lib.data.dataset import read_dataset, read_questions
+from lib.data.dataset import read_questions
 from lib.evaluation import MEASURED, evaluate
 from lib.files import ROOT, digest_of, digest_of_file
 from lib.method import Chunking
 from lib.methods import METHODS
 from lib.models.encoders import Encoder
 from lib.profile import UndeclaredSetting, load_profile
+from lib.studies import OUTPUTS_VARIABLE, changed_parameters, open_study
 from lib.study import Study
 from lib.words import CHUNK_COLUMNS, CONDITIONS, FILING_COLUMNS, PAGE_COLUMNS, RUN_COLUMNS, StudyError
+from tests.conftest import open_folder, write_questions
 
 NAMES, USING_BM25 = ("dense", "bm25", "hybrid_rrf"), ["reused", "computed", "computed"]
 
@@ -55,13 +57,13 @@ def test_stored_metrics_that_lack_a_new_one_are_refused(computed, monkeypatch):
         evaluate(computed, "bm25")
 
 
-def test_two_question_sets_share_pages_chunks_and_vectors(make_study, question_folder, tmp_path, monkeypatch):
+def test_two_question_sets_share_pages_chunks_and_vectors(make_study, tmp_path, monkeypatch):
     read, encode = [], Encoder.encode
     monkeypatch.setattr(Encoder, "encode", lambda self, texts, role: read.extend(texts) or encode(self, texts, role))
     first = make_study()
     evaluate(first, "dense")
     n_read, stored = len(read), set(first.store.log)
-    root = question_folder(tmp_path / "second", {"financebench_id": "s1", "doc_name": "fir_2020", "pages": [2]})
+    root = write_questions(tmp_path / "second", {"financebench_id": "s1", "doc_name": "fir_2020", "pages": [2]})
     dataset = read_questions(root, "second", first.dataset)
     second = Study(Corpus(dataset, first.profile, CHUNKINGS, first.home.parents[1]), METHODS)
     found = evaluate(second, "dense")
@@ -89,7 +91,7 @@ def test_what_changed_is_computed_again_with_what_uses_it_and_nothing_else(compu
 
 
 @pytest.fixture
-def lined(tmp_path, dataset_folder, tokenizer_folder):
+def lined(folder, tmp_path, tokenizer_folder):
     """A study of two filings, with BM25 over their chunks and over their lines, and scores by length; no model."""
 
     def lines_of(study) -> pd.DataFrame:
@@ -100,7 +102,6 @@ def lined(tmp_path, dataset_folder, tokenizer_folder):
     def weighted(study, candidates, *, weight):
         return np.tile(study.chunks["text"].str.len().to_numpy() * weight, (len(study.questions), 1))
 
-    folder = dataset_folder(tmp_path / "tiny")
     folder.text("ACME_2020_10K", "Annual report\nof Acme", "Net sales rose\nCash flow was 45")
     folder.text("BOLT_2020_10K", "Annual report\nof Bolt", "Net sales fell\nCash flow was 7")
     asked = "What was Acme's cash flow of 45?"
@@ -115,9 +116,8 @@ def lined(tmp_path, dataset_folder, tokenizer_folder):
         "turned": {"score": lambda study, candidates: candidates.T.tolist()},
     }
     rows = {name: dataclasses.replace(METHODS["bm25"], name=name, **change) for name, change in changes.items()}
-    settings = load_profile("default").replaced({"embedder.weights": str(tokenizer_folder)})
-    dataset = read_dataset(folder.write(), "tiny")
-    return Study(Corpus(dataset, settings, {"lines": Chunking(lines_of)}, tmp_path / "artifacts"), rows)
+    given = {"chunkings": {"lines": Chunking(lines_of)}, "methods": rows}
+    return open_folder(folder.write(), tmp_path / "artifacts", {"embedder.weights": str(tokenizer_folder)}, **given)
 
 
 def test_a_row_searches_its_own_chunk_table_and_the_study_s_own_chunks_stay_as_they_are(lined):
@@ -167,3 +167,74 @@ def test_keys_have_settings_that_are_none_and_edited_files_of_data(monkeypatch):
     digest = digest_of_file(ROOT / "lib" / path)[:20]
     assert settings_of(profile, ("bm25",)) == {"bm25": {"k1": None, "files": {path: digest}}}
     assert {"bm25", "ahead"} < set(METHODS["ahead"].settings)
+
+
+CHAPTER = "03_baselines"
+OWN = {"methods": None, "k": 5}
+
+
+@pytest.fixture
+def opened(tmp_path, monkeypatch):
+    """Open the demo with artifacts of the test's own."""
+    monkeypatch.delenv(OUTPUTS_VARIABLE, raising=False)
+
+    def open_demo(**given):
+        arguments = {"dataset": "demo", "results": "fresh", "chapter": CHAPTER, "artifacts": tmp_path}
+        return open_study(**arguments | given)
+
+    return open_demo
+
+
+def test_a_book_s_own_parameters_write_into_its_outputs_and_changed_ones_beside_them(opened, tmp_path, monkeypatch):
+    study = opened(**OWN)
+    assert study.outputs == study.home == opened(changes={"bm25.k1": None}).home == tmp_path / "demo" / "default"
+    assert (study.corpus.chapter, study.published) == (CHAPTER, None)
+    changes = ({"methods": ["bm25"]}, {"methods": ["bm25", "dense"]}, {"k": 10}, {"changes": {"bm25.k1": 0.4}})
+    folders = [opened(**OWN | changed).outputs for changed in changes]
+    assert len(set(folders)) == len(folders)
+    assert {(folder.parent, folder.name[: len(CHAPTER)]) for folder in folders} == {(study.home / "reruns", CHAPTER)}
+    assert opened(**OWN | {"methods": ["bm25"]}).outputs == folders[0]
+    assert opened(changes={"bm25.k1": 0.4}).profile.bm25.k1 == 0.4
+    monkeypatch.setenv(OUTPUTS_VARIABLE, str(tmp_path / "mine"))
+    elsewhere = opened(**OWN, results="published")
+    assert (elsewhere.outputs, elsewhere.home) == (tmp_path / "mine", study.home)
+    assert elsewhere.published.root.name == "default"
+    assert elsewhere.store.published is None  # of the demo its texts alone
+
+
+@pytest.mark.parametrize(
+    ("given", "wrong"),
+    [
+        ({"k": 7}, r"k is 7: say one of 1, 3, 5, 10, 20, or add it to metrics\.ks of the profile"),
+        ({"k": "5"}, "k is '5': say one of 1"),
+        ({"results": "new"}, "results is 'new': say published or fresh"),
+        ({"changes": {"bm25.k": 1}}, r"no setting 'bm25\.k'; it has .*bm25\.k1, bm25\.b"),
+        ({"questions": "no-set"}, r"no-set: no question set; give a folder .*one: demo, financebench"),
+        ({"profile": "big"}, "no profile 'big': say one of base, default, .*, or the path of a .yaml file"),
+        ({"dataset": "no/folder"}, r"^no/folder: no folder with data/\*.jsonl; give financebench, demo, or such"),
+    ],
+)
+def test_a_name_or_value_that_cannot_be_is_told(opened, given, wrong):
+    with pytest.raises(StudyError, match=wrong):
+        opened(**given)
+
+
+def test_another_question_set_has_outputs_of_its_own_and_its_collection_s_settings(opened, tmp_path):
+    demo = opened()
+    asked = {"financebench_id": "s1", "doc_name": demo.dataset.filings["doc_name"].iloc[0]}
+    root = write_questions(tmp_path / "my set", asked)
+    study = opened(questions=str(root))
+    assert (study.dataset.name, study.home) == ("my-set", tmp_path / "my-set" / "default")
+    assert study.profile == demo.profile
+    assert (study.profile.answers.of_each_type > 0, "sets" in study.profile) == (True, False)
+    assert opened(questions="demo").dataset.fingerprint == demo.dataset.fingerprint
+    with pytest.raises(StudyError, match="chapter 6 needs answers, which the questions of my-set lack"):
+        study.need_answers("chapter 6")
+
+
+def test_only_what_differs_from_the_chapter_s_own_cell_is_changed(tmp_path, monkeypatch):
+    assert changed_parameters("no_chapter", {"k": 3}) == changed_parameters(CHAPTER, OWN) == {}
+    cell = {"metadata": {"tags": ["parameters"]}, "source": ["k: int = 5  # chunks\n", 'name = "bm25"']}
+    (tmp_path / "typed.ipynb").write_text(json.dumps({"cells": [cell]}))
+    monkeypatch.setattr(studies, "NOTEBOOKS", tmp_path)
+    assert changed_parameters("typed", {"k": 5, "name": "dense"}) == {"name": "dense"}

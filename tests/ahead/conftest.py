@@ -8,11 +8,9 @@ import pytest
 
 from lib.ahead.pool import Pool
 from lib.ahead.sets import Union
-from lib.corpus import Corpus
-from lib.data.dataset import read_dataset
 from lib.models import index
-from lib.profile import load_profile
 from lib.study import Study
+from tests.conftest import open_folder
 
 BALANCE = """Consolidated Balance Sheets (in millions) 2021 2020
 Cash and cash equivalents 120 110 Accounts receivable 40 30 Inventories 25 20 Total current assets 185 160
@@ -44,15 +42,13 @@ def cover(name: str, form: str = "10-K", ended: str = "December 31, 2021") -> st
 def study(tokenizer_folder, folder, tmp_path, monkeypatch) -> Study:
     """Two annual reports of invented companies, and three questions."""
     monkeypatch.setattr(index, "encode_texts", lambda study, stage, texts, *_, **__: bag_of_words(list(texts)))
-    profile = load_profile("default").replaced({"embedder.weights": str(tokenizer_folder)})
-    profile["name"] = "words"
     for name in ("GLIMMERFEN MILLS, INC.", "OSKARVALE PLC"):
         folder.pdf(f"{name.split()[0]}_2021_10K", cover(name), BALANCE, INCOME, CASH, LEGAL, "")
     asked = folder.question
     asked("q1", "GLIMMERFEN_2021_10K", (1, BALANCE), question="What are Glimmerfen's total assets in FY2021?")
     asked("q2", "OSKARVALE_2021_10K", (3, CASH), (1, BALANCE), question="What is Oskarvale's capital expenditure?")
     asked("q3", "OSKARVALE_2021_10K", (4, LEGAL), question="Is there any lawsuit against Oskarvale?")
-    return Study(Corpus(read_dataset(folder.write(), "words"), profile, {}, tmp_path / "artifacts"), {})
+    return open_folder(folder.write(), tmp_path / "artifacts", {"embedder.weights": str(tokenizer_folder)}, "words")
 
 
 @pytest.fixture

@@ -1,10 +1,15 @@
-"""Answers beside the retrieval that their contexts came from."""
+"""Answers beside the retrieval of their contexts, and the judge beside hand labels and gold pages."""
 
+import numpy as np
 import pandas as pd
+import pytest
 
-from lib.analysis import answered
+from lib.analysis import answered, judged
 from lib.answers.prompt_context import Context
+from lib.answers.relevance import hand_labels
 from lib.metrics.frame import Metrics
+from lib.profile import Settings
+from lib.stats import Resampling
 from tests.made import make_study, values
 
 IDS = list("abcd")
@@ -35,3 +40,51 @@ def test_calculated_numbers_are_compared_with_those_from_the_best_baselines_page
     assert found["mean"].to_dict() == {"best-baseline": 0.25, "ours": 0.75, "oracle-page": 1.0}
     assert found["method"].to_dict() == {"best-baseline": "bm25", "ours": "ours", "oracle-page": ""}
     assert found["difference"].to_dict() == {"best-baseline": 0.0, "ours": 0.5, "oracle-page": 0.75}
+
+
+QUESTIONS = pd.DataFrame({"question_id": ["q0", "q1"], "doc_name": ["A", "B"], "company": ["a", "b"]})
+QUESTIONS["gold_pages"] = [[0, 1], [2]]
+#: Ten pages of two filings for either question: three pairs are on a gold page.
+PAIRS = [(q, doc, page, f"{doc}#p{page:04d}#c00") for q in ("q0", "q1") for doc in "AB" for page in range(5)]
+PAIRS = pd.DataFrame(PAIRS, columns=["question_id", "doc_name", "page", "chunk_id"])
+
+
+def test_kappa_by_hand_and_its_interval_of_whole_companies():
+    # 20 both yes, 15 both no, 5 and 10 apart: agreed 0.7; chance 25/50 * 30/50 + 25/50 * 20/50 = 0.5
+    assert judged.kappa_of(np.array([[15.0, 10], [5, 20]])) == pytest.approx((0.7 - 0.5) / (1 - 0.5))
+    assert judged.kappa_of(np.array([[0.0, 0], [0, 9]])) == 0
+    ids = [f"q{i}" for i in range(40)]
+    a, b = (pd.Series([*one] * 10, ids) for one in ((True, True, False, False), (True, False, False, False)))
+    found = judged.agreement_of(Resampling(pd.Series(np.arange(40) // 4, ids), 500, 0), a, b)
+    assert (found["n"], found["accuracy"], found["kappa"]) == (40, 0.75, 0.5)  # chance 0.5
+    assert found["kappa_low"] == found["kappa_high"] == pytest.approx(0.5)  # companies are all alike
+
+
+def test_labels_agree_with_gold_pages_as_by_hand():
+    labelled = PAIRS.assign(label=["RELEVANT"] * 4 + ["IRRELEVANT"] * 16)
+    # 2 yes of both, 2 and 1 apart, 15 no of both: agreed 17/20, by chance 4/20 * 3/20 + 16/20 * 17/20
+    found = judged.with_gold_pages(make_study(questions=QUESTIONS), labelled)
+    assert found["kappa"] == pytest.approx((17 / 20 - 284 / 400) / (1 - 284 / 400))
+
+
+def test_the_file_holds_fifty_labelled_pairs_and_no_text():
+    labels = hand_labels()
+    assert labels.columns.tolist() == ["question_id", "chunk_id", "label"]
+    assert (len(labels), set(labels["label"])) == (50, {"useful", "partly", "useless"})
+    assert not labels.duplicated(["question_id", "chunk_id"]).any()
+    assert labels["chunk_id"].str.fullmatch(r"\S+#p\d{4}#c\d\d").all()
+
+
+def test_what_the_selection_agent_lists_is_useful_and_corrections_hold_no_text(monkeypatch):
+    run = PAIRS.groupby("question_id").head(4).assign(rank=[1, 2, 3, 4] * 2)
+    profile = Settings({"sibling_texts": Settings({"selection": Settings(top=3)})})
+    study = make_study(profile=profile, questions=QUESTIONS, run=lambda name: run)
+    monkeypatch.setattr(judged, "chosen", lambda study: {"q0": [1, 3], "q1": [2]})
+    labels = judged.labels_of_selection(study)
+    useful = labels[labels["label"] == judged.USEFUL][["question_id", "rank"]].to_numpy().tolist()
+    assert useful == [["q0", 1], ["q0", 3], ["q1", 2]]
+    assert labels.groupby("question_id").size().tolist() == [3, 3]  # the rest of what it reads is not
+    found = pd.DataFrame({"question_id": ["q0", "q1"], "query": ["profit", ""], "is_second": [True, False]})
+    monkeypatch.setattr(judged, "verdicts", lambda study: found)
+    wanted = found.drop(columns="query").assign(is_rewritten=[True, False])
+    pd.testing.assert_frame_equal(judged.corrections(study), wanted)

@@ -1,10 +1,14 @@
-"""Breakdowns: groups, intervals that a small group cannot fool, and how a question names whom it means."""
+"""Recall by groups, by tokens that are read and by steps of a pipeline; how a question names whom it means."""
+
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pytest
 
-from lib.analysis import breakdowns
+from lib.analysis import breakdowns, sizes
 from lib.analysis.breakdowns import NAMED, Seen, by_group, group_interval
+from lib.analysis.climb import climb
 from lib.metrics.frame import Metrics
 from lib.stats import Resampling, wilson
 from tests.made import make_study, values
@@ -41,3 +45,45 @@ def test_groups_come_with_their_means_counts_and_marks():
         ["b", "standard", 0.5, 10, 1, True],
         ["b", "oracle-document", 1.0, 10, 1, True],
     ]
+
+
+def test_each_step_stands_beside_the_one_above_it():
+    questions = pd.DataFrame({"question_id": IDS, "company": [f"company {number % 20}" for number in range(40)]})
+    study = make_study(200, home=Path("none"), published=None, questions=questions)
+    found = [("dense", 0.2, 5), ("dense_records", 0.8, 5), ("ahead", 0.9, 5), ("ahead", 1.0, 20)]
+    parts = [
+        values(IDS, np.arange(40) < share * 40, metric, k, name)
+        for name, share, k in found
+        for metric in ("page_recall", "doc_recall")
+    ]
+    rows = climb(study, pd.concat(parts))
+    assert rows["method"].tolist() == ["dense", "dense_records", "ahead", "ahead"]
+    assert rows["difference"].tolist()[1:] == pytest.approx([0.6, 0.1, 0.1])
+    assert rows["p_holm"].isna().tolist() == [True, False, False, True], "to read more chunks cannot lose"
+    assert "page_recall_pooled" not in rows
+    assert len(climb(study, pd.concat(parts[:2]))) == 1
+
+
+#: Question, rank, filing, page, tokens: q1 sees page 3 at 6 and page 0 at 9; q2 its filing at 5 alone.
+RANKED = [("q1", 1, "B", 1, 3), ("q1", 2, "A", 7, 1), ("q1", 3, "A", 3, 2), ("q1", 4, "A", 0, 3)]
+RANKED += [("q2", 2, "B", 0, 4), ("q2", 1, "C", 1, 1)]
+
+
+class Words:
+    """A tokenizer whose tokens are words."""
+
+    def encode_batch(self, texts, **_):
+        return [type("Encoding", (), {"ids": text.split()}) for text in texts]
+
+
+def test_a_gold_page_is_seen_with_the_first_of_its_chunks():
+    questions = pd.DataFrame({"question_id": ["q1", "q2"], "doc_name": ["A", "B"], "gold_pages": [[0, 3], [1]]})
+    run = pd.DataFrame(RANKED, columns=["question_id", "rank", "doc_name", "page", "tokens"])
+    run["chunk_id"] = [f"c{row}" for row in range(len(run))]
+    chunks = pd.DataFrame({"chunk_id": run["chunk_id"], "text": ["word " * n for n in run["tokens"]]})
+    study = make_study(questions=questions, chunks=chunks, run=lambda name: run, tokenizer=Words())
+    found = sizes.tokens_read(study, "dense")
+    assert found[["question_id", "page"]].to_numpy().tolist() == [["q1", 0], ["q1", 3], ["q2", 1]]
+    assert found["page_tokens"].tolist()[:2] == [9, 6]
+    assert np.isnan(found["page_tokens"].iloc[2])  # that page of another filing is none
+    assert found["run_tokens"].tolist() == [9, 9, 5]

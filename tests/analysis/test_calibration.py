@@ -13,16 +13,13 @@ from lib.data.labelled import REFUSED, RIGHT, WRONG, labelled_answers, labels_di
 from lib.profile import Settings
 from lib.store import Store
 from lib.words import DatasetError
+from tests.conftest import write_lines
+from tests.made import make_study
 
 MILLIONS = "What were the sales, in USD millions?"
-QUESTIONS = pd.DataFrame(
-    [
-        ("q1", MILLIONS, "$1577.00", "Acme"),
-        ("q2", "Did sales grow?", "No, they fell.", "Bolt"),
-        ("q3", "What was the margin?", "2.5%", "Bolt"),
-    ],
-    columns=["question_id", "question", "answer", "company"],
-)
+QUESTIONS = {"question_id": ["q1", "q2", "q3"], "question": [MILLIONS, "Did sales grow?", "What was the margin?"]}
+QUESTIONS |= {"answer": ["$1577.00", "No, they fell.", "2.5%"], "company": ["Acme", "Bolt", "Bolt"]}
+QUESTIONS = pd.DataFrame(QUESTIONS)
 ANSWERS = {
     "first": [("q1", "Sales were $1,577 million.", RIGHT), ("q2", "No.", RIGHT), ("q3", "2.5%", RIGHT)],
     "second": [("q1", "Sales were $1,577 million.", WRONG), ("q2", "Yes.", WRONG), ("q3", "1.5%", WRONG)],
@@ -36,13 +33,12 @@ def study(tmp_path):
     (tmp_path / "results").mkdir()
     for system, rows in ANSWERS.items():
         names = ("financebench_id", "model_answer", "label")
-        lines = [json.dumps(dict(zip(names, row, strict=True))) for row in [*rows, ("other", "No.", RIGHT)]]
-        (tmp_path / "results" / f"{system}.jsonl").write_text("\n".join(lines))
+        lines = [dict(zip(names, row, strict=True)) for row in [*rows, ("other", "No.", RIGHT)]]
+        write_lines(tmp_path / "results" / f"{system}.jsonl", lines)
     dataset = SimpleNamespace(root=tmp_path, has_text=True, questions=QUESTIONS, fingerprint="f")
-    settings = Settings({"significance": Settings({"n_draws": 50, "seed": 0}), "embedder": Settings(weights="tiny")})
-    store = Store(tmp_path / "store", on_use=lambda *_: None)
-    of = {"settings_of": lambda names: {name: settings[name] for name in names}}
-    return SimpleNamespace(dataset=dataset, questions=QUESTIONS, profile=settings, store=store, **of)
+    made = make_study(dataset=dataset, questions=QUESTIONS, store=Store(tmp_path / "store", on_use=lambda *_: None))
+    made.profile["embedder"] = Settings(weights="tiny")
+    return made
 
 
 @pytest.fixture(autouse=True)
@@ -67,10 +63,8 @@ def test_labelled_answers_are_those_of_the_dataset_s_questions_and_every_line_th
 
 
 def test_kinds_of_gold_answers():
-    kinds = [
-        calibration.kind_of(one, MILLIONS) for one in ("$1577.00", "2.5%", "Yes", "No, it fell.", "Northern sales")
-    ]
-    assert kinds == [NUMBER, NUMBER, YES_NO, YES_NO, TEXT]
+    kinds = {"$1577.00": NUMBER, "2.5%": NUMBER, "Yes": YES_NO, "No, it fell.": YES_NO, "Northern sales": TEXT}
+    assert {text: calibration.kind_of(text, MILLIONS) for text in kinds} == kinds
 
 
 def test_kappas_by_hand_and_a_choice_is_made_without_the_fold_that_it_is_judged_on():

@@ -14,18 +14,12 @@ SUMMARY = f"Item 6. Selected Financial Data {NUMBERS}"
 PROSE = "We sell things in many countries and expect to go on."
 
 ACME, BEFORE, OTHER, SHORT = "ACME_2018_10K", "ACME_2017_10K", "OTHER_2018_10K", "ACME_2018_8K"
-TEXTS = {
-    ACME: {0: PROSE, 1: SUMMARY, 5: BALANCE, 6: INCOME, 8: BALANCE, 9: PROSE},
-    BEFORE: {0: PROSE, 5: BALANCE},
-    SHORT: {0: PROSE},
-    OTHER: {5: BALANCE, 0: PROSE},
-}
+TEXTS = {ACME: {0: PROSE, 1: SUMMARY, 5: BALANCE, 6: INCOME, 8: BALANCE, 9: PROSE}, BEFORE: {0: PROSE, 5: BALANCE}}
+TEXTS |= {SHORT: {0: PROSE}, OTHER: {5: BALANCE, 0: PROSE}}
 PLACES = [(name, page, text) for name, pages in TEXTS.items() for page, text in pages.items()]
 PAGES = pd.DataFrame(PLACES, columns=["doc_name", "page", "text"])
-FILINGS = [(ACME, "Acme", "10-K", 2018), (BEFORE, "Acme", "10-K", 2017), (SHORT, "Acme", "8-K", 2018)]
-FILINGS = pd.DataFrame(
-    [*FILINGS, (OTHER, "Other", "10-K", 2018)], columns=["doc_name", "company", "doc_type", "doc_period"]
-)
+FILINGS = {"doc_name": [ACME, BEFORE, SHORT, OTHER], "company": ["Acme", "Acme", "Acme", "Other"]}
+FILINGS = pd.DataFrame(FILINGS | {"doc_type": ["10-K", "10-K", "8-K", "10-K"], "doc_period": [2018, 2017, 2018, 2018]})
 
 
 def run_of(*places: tuple[str, int], question_id: str = "q") -> pd.DataFrame:

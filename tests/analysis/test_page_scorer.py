@@ -1,12 +1,14 @@
-"""The measurements of page scorers on a tiny study."""
+"""The measurements of page scorers and of two encoders side by side, on a tiny study."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from lib.analysis import mistakes
+from lib.analysis import encoders, mistakes, page_scorer
 from lib.analysis.page_scorer import BEST, IDENTITIES, MISTAKE, PAGES, SCORERS, TRAINED, measurements, setups
+from lib.methods import METHODS
 from lib.metrics.retrieval import doc_recall, page_recall
+from lib.page_scorer import trainer
 from lib.page_scorer.search import ORDERS
 
 ALL = [*TRAINED, *BEST]
@@ -39,6 +41,8 @@ def test_every_scorer_is_measured_at_every_number_of_pages_every_fold_and_mistak
     slips = frame[frame["part"].str.startswith(MISTAKE) & (frame["metric"] == "page_recall")]
     assert set(slips["scorer"]) == {"light"}
     assert slips.groupby("part", sort=False).size().to_list() == [12, 6, 12, 12, 12]
+    recall = slips.groupby("part")["value"].mean()
+    assert recall[f"{MISTAKE}epoch"] >= recall[f"{MISTAKE}{mistakes.HONEST}"]  # the length is chosen on the test fold
 
 
 def test_measurements_are_stored_and_mistakes_not_measured_again_for_another_number_of_pages(measured, monkeypatch):
@@ -50,6 +54,8 @@ def test_measurements_are_stored_and_mistakes_not_measured_again_for_another_num
     assert len(before)
     assert before.reset_index(drop=True).equals(after.reset_index(drop=True))
     assert (other.loc[other["part"] == "page order", "k"] == 2).all()
+    monkeypatch.setattr(trainer, "train", lambda *_, **__: pytest.fail("trained"))
+    assert page_scorer.measured_mistakes(study, "full", 3) is None  # unless the command has measured them
 
 
 def test_a_set_up_of_the_method_table_has_the_recall_of_its_run(measured):
@@ -69,3 +75,28 @@ def test_a_set_up_of_the_method_table_has_the_recall_of_its_run(measured):
             assert found.to_dict() == pytest.approx(wanted.to_dict(), abs=1e-6), method
     given = [name for name in frame if name.endswith("/given")]
     assert (frame.loc[frame["metric"] == "doc_recall", given] == 1).all(axis=None)
+
+
+def test_a_cell_is_the_run_of_its_row_where_there_is_one(measured):
+    found = encoders.cells(study := measured[0])
+    rows = {"none": "page_then_chunk", "training": "page_scorer_light", "order+training": "page_scorer_light_order"}
+    rows |= {"match+order+training": "page_scorer_light_order_records"}
+    assert len(found.columns) == 1 + 2**3
+    for cell, row in rows.items():
+        values = page_recall(study.run(row), study.questions, 5)
+        pd.testing.assert_series_equal(found.set_index("question_id")[cell], values, check_names=False)
+    assert encoders.pairs(study) == {}  # of which nothing is published
+
+
+def test_losses_and_what_is_found_are_all_there_is(measured, make_study, monkeypatch):
+    second = make_study(epochs=1)
+    second.profile.embedder["window"] = 8  # reads less of a chunk
+    runs = [(name, one) for name in ("bm25", "dense", "dense_records") for one in METHODS[name].conditions]
+    monkeypatch.setattr(encoders, "measured", lambda profile: runs)
+    table = encoders.changes(measured[0], second, 5)
+    assert {*table["method"]} == {"dense", "dense_records"}  # no encoder changes BM25
+    for name in ("first", "second"):
+        assert table[[f"{what}_{name}" for what in encoders.LOSSES]].sum(axis=1).to_numpy() == pytest.approx(1.0)
+    assert (table.loc[table["searched"] == encoders.GIVEN, ["lost_first", "lost_second"]] == 0).all(axis=None)
+    differences = table[[f"{what}_difference" for what in encoders.LOSSES]].sum(axis=1)
+    assert differences.to_numpy() == pytest.approx(0.0)

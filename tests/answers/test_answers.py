@@ -11,17 +11,7 @@ from hypothesis import strategies as st
 
 from lib.analysis.answered import held, word_share
 from lib.answers import answers as generation
-from lib.answers.answers import (
-    ANSWER_METRICS,
-    Answers,
-    answer_rows,
-    answers,
-    best_baseline,
-    effort,
-    plan,
-    prompt,
-    score,
-)
+from lib.answers.answers import ANSWER_METRICS, Answers, answer_rows, answers, best_baseline, plan, prompt, score
 from lib.answers.prompt_context import NONE, ORACLES, Context, context, contexts, fill, order_of_segments
 from lib.cache import Cache
 from lib.data.chunks import load_tokenizer
@@ -134,7 +124,7 @@ def test_answers_are_written_once_what_failed_is_missing_and_each_has_its_effort
     study = study_of(q1=["$7"], q2=["fail"])
     first = answers(study, DENSE)
     assert (first.texts, list(first.filled.missing)) == ({"q1": "$7"}, ["q2"])
-    assert effort(study, first).to_numpy().tolist() == [["q1", 50, 0.1, False]]
+    assert generation.effort(study, first).to_numpy().tolist() == [["q1", 50, 0.1, False]]
     assert dict(answers(study, DENSE).filled.origins) == {"reused": 1}
     assert len(study.writer.asked) == 3  # the one that failed was tried again
 

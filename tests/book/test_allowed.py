@@ -3,10 +3,14 @@
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from lib.book import allowed
 from lib.book.allowed import check_generated, found_in, found_in_html, found_in_output
-from lib.show.markup import escape, explorer_link
+from lib.show.markup import CONTROL, escape, explorer_link, verbatim
 from lib.words import StudyError
+from tests.breaking.hostile import TEXTS
 
 OURS = """::::{table} Caption. {download}`CSV <../tables/x-1.csv>`
 :name: tab-x
@@ -65,6 +69,17 @@ def test_what_the_book_writes_is_allowed():
 def test_what_a_dataset_could_smuggle_in_is_found_and_gone_once_it_is_escaped(text, what):
     assert found_in(text)[0].startswith(what)
     assert found_in(escape(text)) == []
+
+
+PIECES = ["- a", "+ a", "1. a", "_a_", "|a|b|\n|-|-|", "a\n=", *"\\`*_{}[]<>()#+!|$~^@&:-%=1. \n"]
+
+
+@given(st.lists(st.sampled_from([*HOSTILE, *TEXTS, *PIECES]), max_size=6).map("".join) | st.text(max_size=60))
+def test_any_text_is_the_same_text_once_it_is_escaped_and_parsed_as_the_book_is(text):
+    inside = [child for token in allowed._parser().parse(escape(text)) for child in token.children or ()]
+    assert {child.type for child in inside} <= {"text", "text_special"}
+    assert "".join(child.content for child in inside) == CONTROL.sub(" ", text).strip()
+    assert found_in(escape(text)) == found_in(f"- {escape(text)}") == found_in(verbatim(text)) == []
 
 
 def test_outputs_have_types_that_hold_no_script():

@@ -1,4 +1,4 @@
-"""The leaderboard and its downloads: every row of every set, ranks, families, and what a reader does with the page."""
+"""The leaderboard, its downloads, and long tables: every row of every set, ranks, families, and what a reader does."""
 
 import io
 import json
@@ -214,3 +214,52 @@ def test_without_a_script_it_is_a_plain_table_of_all_rows_and_it_prints_whole(op
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
     assert overflow == "visible"
     assert height >= table
+
+
+SCRIPT = (ROOT / "book" / "_static" / "tables.js").as_uri()
+SHOWN_MEANS = ["0.31 [0.23, 0.40]", "–", "1,200", "0.07", "−0.2", "+0.5", "0.9", "0.8"]
+IN_ORDER = ["1,200", "0.9", "0.8", "+0.5", "0.31 [0.23, 0.40]", "0.07", "−0.2", "–"]
+
+
+@pytest.fixture
+def opened(browser, tmp_path):
+    """Opens a table of names and values in a page that has the book's script."""
+
+    def open_table(names: str | list[str], values: list[str]):
+        rows = "".join(f"<tr><td>{name}</td><td>{value}</td></tr>" for name, value in zip(names, values, strict=True))
+        head = "<thead><tr><th>Method</th><th><p>Page recall</p></th></tr></thead>"
+        table = f"<table class='study-table'>{head}<tbody>{rows}</tbody></table>"
+        page = f"<!doctype html><meta charset=utf-8>{table}<script src='{SCRIPT}'></script>"
+        (tmp_path / "page.html").write_text(page)
+        open_page(browser, (tmp_path / "page.html").as_uri())
+        return browser
+
+    return open_table
+
+
+def column(browser, number: int) -> list[str]:
+    code = "return [...document.querySelector('tbody').rows].map((row) => row.cells[arguments[0]].textContent)"
+    return browser.execute_script(code, number)
+
+
+def click(browser, head: str) -> str | None:
+    button = browser.find_element("xpath", f"//th/button[.='{head}']")
+    button.click()
+    return button.find_element("xpath", "..").get_attribute("aria-sort")
+
+
+def test_a_long_table_sorts_by_value_then_the_other_way_then_as_it_was(opened):
+    page = opened("hgfedcba", SHOWN_MEANS)
+    for order, expected in (("descending", IN_ORDER), ("ascending", [*IN_ORDER[-2::-1], "–"]), (None, SHOWN_MEANS)):
+        assert click(page, "Page recall") == order
+        assert column(page, 1) == expected, "what was not measured stays last"
+    assert click(page, "Method") == "ascending"
+    assert column(page, 0) == [*"abcdefgh"]
+
+
+def test_a_row_that_sums_up_stays_below_and_short_tables_and_rows_that_belong_together_do_not_sort(opened):
+    page = opened([*"abcdefg", "κ with people"], [*SHOWN_MEANS[:7], "0.95"])
+    click(page, "Page recall")
+    assert column(page, 0)[-2:] == ["b", "κ with people"]
+    for names in ("abcdefg", ["a", "", *"cdefgh"]):
+        assert opened(names, SHOWN_MEANS[: len(names)]).find_elements("css selector", "th button") == []

@@ -17,28 +17,22 @@ from lib.book import notebooks
 from lib.files import ROOT, write_atomically
 from lib.store import Store
 from lib.words import StudyError
+from tests.made import make_study
+from tests.test_files import until
 
 KERNEL = {"name": "python3", "display_name": "", "language": "python"}
 
 
 def write_chapter(path: Path, *code: str) -> None:
     """A chapter of these cells, the first of them its parameters."""
-    cells = [
-        nbformat.v4.new_code_cell(one, metadata={"tags": ["parameters"] * (not row)}) for row, one in enumerate(code)
-    ]
+    cells = [nbformat.v4.new_code_cell(one) for one in code]
+    cells[0].metadata["tags"] = ["parameters"]
     nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": KERNEL}), path)
 
 
-@pytest.mark.parametrize(
-    ("name", "given", "message"),
-    [
-        ("03_baselines", {"method": ["bm25"]}, r"no parameter method; it has(.|\n)*methods: list\[str\]"),
-        ("99_none", {}, "no notebook '99_none': say one of 01_data"),
-    ],
-)
-def test_a_wrong_name_lists_the_right_ones(name, given, message):
-    with pytest.raises(StudyError, match=message):
-        notebooks.check_parameters(name, given)
+def test_a_wrong_parameter_lists_the_right_ones():
+    with pytest.raises(StudyError, match=r"no parameter method; it has(.|\n)*methods: list\[str\]"):
+        notebooks.check_parameters("03_baselines", {"method": ["bm25"]})
 
 
 def test_chapters_on_answers_are_left_out_where_there_are_none_and_each_waits_for_one_that_is_there():
@@ -59,9 +53,7 @@ def test_a_failed_run_leaves_no_notebook_behind(tmp_path, monkeypatch):
     ("failing", "names"),
     [("", {"06_generation", "10_growth", "08_claims"}), ("06_generation", {"06_generation", "10_growth"})],
 )
-def test_a_chapter_begins_when_the_one_it_reads_has_ended_and_none_once_one_has_failed(
-    tmp_path, monkeypatch, failing, names
-):
+def test_a_chapter_begins_when_what_it_reads_has_ended_and_none_after_a_failure(tmp_path, monkeypatch, failing, names):
     events = []
 
     def run(name, given, target):
@@ -99,24 +91,18 @@ WAITS = "import os, pathlib, time\npathlib.Path({path!r}).write_text(str(os.getp
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
 def test_a_kernel_ends_with_the_command(tmp_path, number):
-    def until(is_so) -> bool:
-        end = time.monotonic() + 120
-        while not (found := is_so()) and time.monotonic() < end:
-            time.sleep(0.2)
-        return found
-
     kernel_file = tmp_path / "kernel"
     write_chapter(tmp_path / "waits.ipynb", WAITS.format(path=str(kernel_file)))
     (tmp_path / "script.py").write_text(SCRIPT.format(folder=str(tmp_path)))
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     running = subprocess.Popen([sys.executable, str(tmp_path / "script.py")], env=environment)
     try:
-        assert until(lambda: kernel_file.is_file() and kernel_file.read_text())
+        assert until(lambda: kernel_file.is_file() and kernel_file.read_text(), 120)
         kernel = Path("/proc") / kernel_file.read_text()
         assert kernel.exists()
         running.send_signal(number)
         running.wait(60)
-        assert until(lambda: not kernel.exists() or "(zombie)" in (kernel / "status").read_text())
+        assert until(lambda: not kernel.exists() or "(zombie)" in (kernel / "status").read_text(), 120)
     finally:
         running.kill()
 
@@ -153,21 +139,12 @@ def built(tmp_path, monkeypatch):
     names = ("lib/code.py", "notebooks/01_data.ipynb", "notebooks/02_oracles.ipynb", "book/intro.md", "_config.yml")
     for name in names:
         write_atomically(tmp_path / name, name)
-    (tmp_path / "_toc.yml").write_text(
-        "".join(f"- file: {one}\n" for one in ("notebooks/01_data", "notebooks/02_oracles", "pages/x"))
-    )
+    (tmp_path / "_toc.yml").write_text("- file: notebooks/01_data\n- file: notebooks/02_oracles\n- file: pages/x\n")
     monkeypatch.setattr(notebooks, "ROOT", tmp_path)
     monkeypatch.setattr(notebooks, "NOTEBOOKS", tmp_path / "notebooks")
-    outputs = tmp_path / "outputs"
-    study = SimpleNamespace(
-        outputs=outputs,
-        home=outputs / "demo/default",
-        store=Store(tmp_path / "store", say=lambda line: None),
-        dataset=SimpleNamespace(fingerprint="f", lacks=()),
-        has_text=True,
-        profile={"chunks": 1},
-        write=lambda name, text: write_atomically(outputs / name, text),
-    )
+    outputs, store = tmp_path / "outputs", Store(tmp_path / "store", say=lambda line: None)
+    given = {"home": outputs / "demo/default", "store": store, "has_text": True, "profile": {"chunks": 1}}
+    study = make_study(outputs=outputs, dataset=SimpleNamespace(fingerprint="f", lacks=()), **given)
     places = ("used", study.store.get("used", {}, computed).key), ("absent", study.store.key("absent", {}))
     lines = []
     for chapter, (stage, key) in zip(BOTH, places, strict=True):

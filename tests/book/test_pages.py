@@ -1,4 +1,4 @@
-"""The pages that write themselves: method cards, appendix, headline; and the workflows, which run only make."""
+"""The manifest, the pages that write themselves, and the workflows, which run only make."""
 
 import json
 import re
@@ -20,6 +20,7 @@ from lib.book import headline
 from lib.book import pages as pages_of_book
 from lib.book.build import tidy
 from lib.book.headline import calculated, intervals, readme_text, sentences
+from lib.book.manifest import stages_of, write_manifest
 from lib.book.pages import breakable, card, citation, stages_table, what_fixes, write_pages
 from lib.book.templates import filled
 from lib.data.dataset import read_dataset
@@ -103,11 +104,8 @@ def test_seconds_are_summed_and_memory_is_the_peak():
 
 
 def test_citations_come_from_the_citation_file():
-    assert re.findall(r"^@(\w+\{\w+),", citation(3), flags=re.M) == [
-        "software{retrievalgap",
-        "misc{kobeissi2026",
-        "misc{islam2023",
-    ]
+    entries = ["software{retrievalgap", "misc{kobeissi2026", "misc{islam2023"]
+    assert re.findall(r"^@(\w+\{\w+),", citation(3), flags=re.M) == entries
     assert "  author = {Kobeissi, Amine and Langlais, Philippe},\n" in citation(3)
     assert citation(1).strip() in (ROOT / "README.md").read_text()
 
@@ -150,19 +148,10 @@ def test_calculated_answers_are_by_context_and_none_where_one_was_not_read(tmp_p
     study = study_of(outputs=tmp_path)
     assert calculated(study) == {}
     shares, own = {"best-baseline": 0.5, "ahead": 1.0, "oracle-page": 1.0}, study.profile.generator.weights
-    rows = [
-        (
-            context,
-            prompt,
-            generator,
-            question,
-            "answer_right",
-            value if (prompt, generator) == ("calculation", own) else 0,
-        )
-        for context, value in shares.items()
-        for prompt, generator, question in product(("plain", "calculation"), (own, "larger"), "ab")
-    ]
-    table = pd.DataFrame(rows, columns=ANSWER_COLUMNS)
+    places = product(shares, ("plain", "calculation"), (own, "larger"), "ab", ["answer_right"], [0])
+    table = pd.DataFrame(places, columns=ANSWER_COLUMNS)
+    is_own = (table["prompt"] == "calculation") & (table["generator"] == own)
+    table["value"] = table["context"].map(shares).where(is_own, 0)
     table.to_csv(tmp_path / "answers.csv.gz", index=False)
     assert calculated(study) == shares | {"n": 2}
     table[table["context"] != "ahead"].to_csv(tmp_path / "answers.csv.gz", index=False)
@@ -179,9 +168,8 @@ def test_trust_says_what_encoders_and_other_sets_change(monkeypatch, tmp_path):
     monkeypatch.setattr(headline.Published, "of", lambda *names: SimpleNamespace(file=lambda name: tmp_path / name))
     (tmp_path / "tables").mkdir()
     ends = "difference,difference_low,difference_high,p_holm"
-    (tmp_path / headline.OF_SETS).write_text(
-        f"set,context,mean,{ends}\nother,best-baseline,0.1,,,,\nother,ahead_general,0.25,0.05,-0.1,0.2,1.0\n"
-    )
+    lines = "other,best-baseline,0.1,,,,\nother,ahead_general,0.25,0.05,-0.1,0.2,1.0\n"
+    (tmp_path / headline.OF_SETS).write_text(f"set,context,mean,{ends}\n{lines}")
     (tmp_path / headline.OUTSIDE).write_text(f"set,contrast,{ends}\nA,Ahead − matched dense,0.3,0.1,0.5,0.03\n")
     found = {name: headline.shown(study, name) for name in headline.READ[:2]}
     calculated = dict.fromkeys(headline.CALCULATED, 0.5) | {"n": 2}
@@ -260,3 +248,31 @@ def test_the_record_of_answers_is_of_the_demo_s_own_questions_with_gold_pages():
     assert page.count("**No sure figure**") == page.count("(no answer).")
     assert len(re.findall(r"^\| (financebench|page\\-questions) \| \d", page, flags=re.M)) == 2
     assert " (gold): " in page
+
+
+def test_it_has_runs_with_key_and_bytes_of_the_outputs_and_what_training_and_test_of_folds_share(study):
+    record = {"fold": 0, "shared_companies": [], "train_filings": ["A"], "curve": [1]}
+    study.write("folds/page_scorer-company.json", json.dumps([record, record | {"fold": 1}]))
+    study.write("folds/ahead-13-0.json", json.dumps(record))
+    made, told = write_manifest(study), {"fold": 0, "shared_companies": []}
+    assert made["folds"] == {"ahead-13-0": [told], "page_scorer-company": [told, told | {"fold": 1}]}
+    assert sorted(made["runs"]) == ["oracle-document/bm25", "oracle-page/bm25", "standard/bm25"]
+    assert made["runs"]["standard/bm25"]["key"] == study.run_entry("bm25").key
+    assert made["date"] == max(record["at"] for record in made["stages"])[:10]
+    assert made["inputs"] == {"bm25": ""}
+    assert {"significance.seed", "ahead.fold_seeds"} <= made["seeds"].keys()
+    assert json.loads((study.outputs / "manifest.json").read_text()) == json.loads(json.dumps(made))
+
+
+def test_the_stages_behind_a_stage_are_listed_though_nothing_asks_for_them_any_more(study):
+    def compute(target):
+        study.store.get("embeddings/windows", {"a": 1}, lambda folder: (folder / "x").write_text("x"))
+
+    study.store.get("analysis/any", {"a": 1}, compute)
+    log = study.outputs / "stages.jsonl"
+    kept = [line for line in log.read_text().splitlines() if "embeddings/windows" not in line]
+    log.write_text("\n".join(kept) + "\n")
+    found = {record["stage"]: record for record in stages_of(study)}
+    assert found["embeddings/windows"]["origin"] == "reused"
+    assert f"embeddings/windows/{found['embeddings/windows']['key']}" in found["analysis/any"]["asked"]
+    assert {"pages", "chunks", "digests/chunks", "runs/standard/bm25"} <= set(found)

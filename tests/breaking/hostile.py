@@ -5,28 +5,18 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
 
-import matplotlib.pyplot as plt
-import nbformat
-import pandas as pd
 import yaml
 
-from lib.book.allowed import OF_GLUE, check_generated
-from lib.book.build import run_jupyter_book
 from lib.data.dataset import read_dataset
 from lib.data.pages import extract_pages
 from lib.files import ROOT
 from lib.profile import load_profile
-from lib.show.display import figure, note, table
-from lib.show.figures import COLOURS, bars
-from lib.show.markup import escape, label, verbatim
 from tests.conftest import DatasetFolder
-from tests.made import make_study
 
 SECRET = "no-reader-may-see-this-line"
 #: Each would run a script, take a file into the book, or break a page, were it not shown as the text that it is.
@@ -48,7 +38,6 @@ TEXTS = (
     "% gone\n# Heading\n---\n- list\n(target)=\n[^1]: note\n{#id .class}",
     "&lt;b&gt; &#60;script&#62; \u202egnp.exe \u2028 \x1b[31m",
 )
-LANGUAGE = {"language_info": {"name": "python", "pygments_lexer": "ipython3"}}
 DEMO = ROOT / "data" / "demo"
 #: Appended to the copied generator: what a language model writes is hostile, too, and costs nothing.
 WRITES = """
@@ -129,57 +118,6 @@ def build_dataset(folder: Path, secret: Path) -> Path:
     done = subprocess.run(command, **place, capture_output=True, text=True, check=False)
     assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
     return checkout / "book" / "_build" / data.name / "html"
-
-
-def few_pages(folder: Path, secret: Path) -> Path:
-    """A book of two pages with hostile text in everything that a chapter can show; the folder of its HTML.
-
-    Raises:
-        StudyError: a page has what it may not contain, or jupyter-book warns.
-    """
-
-    def write(name: str, content: str) -> None:
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(content)
-
-    said = texts(secret)
-    about = SimpleNamespace(name=TEXTS[0])
-    given = {"outputs": folder, "write": write, "provenance": "", "parameters": {"k": 5}}
-    study = make_study(**given, dataset=about, profile=about, questions=pd.DataFrame({"company": ["<b>"]}))
-    chapter = nbformat.v4.new_notebook(cells=list(_cells(study, said)), metadata=LANGUAGE)
-    write("notebooks/01_data.ipynb", nbformat.writes(chapter))
-    write("pages/headline.md", "\n".join(f"- {escape(text)}" for text in said))
-    check_generated(folder)
-    shutil.copytree(ROOT / "book", folder / "book", ignore=shutil.ignore_patterns("_build", "results", "[a-z]*.md"))
-    shutil.copyfile(ROOT / "_config.yml", folder / "_config.yml")
-    write("book/intro.md", "# Hostile\n\n```{include} ../pages/headline.md\n```\n")
-    write("_toc.yml", "root: book/intro\nformat: jb-book\nchapters:\n  - file: notebooks/01_data\n")
-    return run_jupyter_book(folder, folder.with_name(f"{folder.name}-compiled"))
-
-
-def _cells(study: SimpleNamespace, said: Sequence[str]) -> Iterator[nbformat.NotebookNode]:
-    """A chapter's cells with every kind of output, each about all of the texts."""
-    yield nbformat.v4.new_markdown_cell("# Hostile\n\nOf {glue:text}`00-text`, {glue:text}`00-first`.")
-    for number, text in enumerate(said):
-        frame = pd.DataFrame({text: [text, "-0.5"], "n": 1.5, f"{text} 2": [f"`{text}`", None]})
-        drawn, axes = plt.subplots(figsize=(4, 2))
-        bars(axes, {label(text): frame.assign(mean=1.0)}, [label(text), "b"], COLOURS)
-        axes.set_title(label(text))
-        shown = [
-            table(study, frame, f"table-{number}", "Of {who} ({dataset}).", "Best: {who}.", who=text),
-            figure(study, drawn, f"figure-{number}", "Of {who}.", "Bars of {who}.", frame, "At {who}.", who=text),
-            figure(study, plt.figure(figsize=(1, 1)), f"page-{number}", "{who}: {who}", "{who}", frame, who=text),
-            note(verbatim(text)),
-            note(f"- {escape(text)}\n- *{escape(text)}*"),
-        ]
-        outputs = [nbformat.v4.new_output("display_data", one._repr_mimebundle_()) for one in shown]
-        outputs.append(nbformat.v4.new_output("display_data", {"text/html": frame.to_html()}))
-        outputs.append(nbformat.v4.new_output("stream", text=text))
-        for name in ("00-text", "00-first")[: 2 * (number == 0)]:
-            kept = nbformat.v4.new_output("display_data", {f"{OF_GLUE}text/plain": repr(text)})
-            kept["metadata"] = {"scrapbook": {"mime_prefix": OF_GLUE, "name": name}}
-            outputs.append(kept)
-        yield nbformat.v4.new_code_cell("show()", outputs=outputs)
 
 
 def leaks(site: Path) -> list[Path]:

@@ -8,13 +8,10 @@ import pymupdf
 import pytest
 
 from lib.chunkings.table import CHUNKINGS
-from lib.corpus import Corpus
-from lib.data.dataset import read_dataset
 from lib.files import digest_of
-from lib.methods import METHODS
 from lib.models import index
-from lib.profile import load_profile
 from lib.study import Study
+from tests.conftest import open_folder
 
 TITLE, BODY = 14, 9
 
@@ -38,13 +35,8 @@ def typeset(pdf: pymupdf.Document, *pieces: tuple) -> pymupdf.Page:
     return page
 
 
-SALES = [
-    ("(Millions)", "2018", "2017"),
-    ("Continuing operations", "", ""),
-    ("Net sales", "$32,765", "$31,657"),
-    ("Cost of sales", "16,682", "16,055"),
-    ("Operating loss", "(7,207)", "-"),
-]
+SALES = [("(Millions)", "2018", "2017"), ("Continuing operations", "", ""), ("Net sales", "$32,765", "$31,657")]
+SALES += [("Cost of sales", "16,682", "16,055"), ("Operating loss", "(7,207)", "-")]
 PROSE = ["Net sales rose in the year as the company sold more of what it makes, and", "cash flow rose with them."]
 
 
@@ -77,8 +69,7 @@ def study_of(folder, tokenizer_folder, tmp_path, monkeypatch) -> Callable[..., S
         folder.question("q0", "DOC", (0, "net sales"), question="net sales rose")
         changes = {"embedder.weights": str(tokenizer_folder), "embedder.window": 66, "embedder.window_overlap": 8}
         changes |= {"chunks.size": 200, "chunks.overlap": 20, "parent_child.size": 16, "parent_child.overlap": 2}
-        dataset, settings = read_dataset(folder.write(), "tiny"), load_profile("default").replaced(changes)
         monkeypatch.setattr(index, "load_encoder", lambda *args: SimpleNamespace(encode=made_up))
-        return Study(Corpus(dataset, settings, CHUNKINGS, tmp_path / "artifacts"), METHODS)
+        return open_folder(folder.write(), tmp_path / "artifacts", changes, chunkings=CHUNKINGS)
 
     return make

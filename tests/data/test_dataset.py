@@ -9,6 +9,7 @@ import pytest
 from lib.data.dataset import read_dataset, read_questions
 from lib.data.pages import check_gold, extract_pages
 from lib.words import FILING_COLUMNS, QUESTION_COLUMNS, DatasetError
+from tests.conftest import write_questions
 
 TEXT = ("cover", "net sales rose", "cash flow fell")
 QUESTIONS, DESCRIPTIONS = "data/test_open_source.jsonl", "data/test_document_information.jsonl"
@@ -66,12 +67,12 @@ def test_a_sound_folder_gives_the_frames(sound):
 
 
 @pytest.fixture
-def second(question_folder, sound, tmp_path):
+def second(sound, tmp_path):
     """Write another set over the sound folder and read it; gives it with the folder's own."""
 
     def read(*records: dict) -> tuple:
         own = read_dataset(sound.write(), "test")
-        return read_questions(question_folder(tmp_path / "second", *records), "second", own), own
+        return read_questions(write_questions(tmp_path / "second", *records), "second", own), own
 
     return read
 

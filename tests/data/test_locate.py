@@ -1,13 +1,16 @@
-"""Which dataset a name means, and what happens where FinanceBench is not."""
+"""Which dataset a name means, what happens where FinanceBench is not, and the demo: the bytes that were drawn."""
 
 import json
 import shutil
+from collections import Counter
 
 import pytest
 
 from lib.data import locate
 from lib.data.dataset import read_dataset
-from lib.data.locate import open_dataset
+from lib.data.locate import DEMO, RESULTS, open_dataset
+from lib.data.pages import check_gold, extract_pages
+from lib.files import digest_of, digest_of_file
 from lib.words import DatasetError
 
 
@@ -73,8 +76,20 @@ def test_a_copy_is_the_same_dataset_and_another_of_its_name_is_refused(sound, tm
         open_dataset(str(copied), artifacts=artifacts)
 
 
-def test_a_name_that_means_nothing_says_what_would():
-    with pytest.raises(
-        DatasetError, match=r"^no/folder: no folder with data/\*.jsonl; give financebench, demo, or such"
-    ):
-        open_dataset("no/folder")
+DRAWN = "f731953fb01b869b6d86"  # of all files, in order
+BLANK = {"TARNBECK_2021_10K", "ORVELLOW_2021_10K", "VEYLORIA_2021_10K"}  # filings with pages without text
+
+
+def test_its_bytes_are_those_that_were_drawn_and_published():
+    files = sorted(path for folder in ("data", "pdfs") for path in (DEMO / folder).iterdir())
+    assert digest_of([digest_of_file(path) for path in files])[:20] == DRAWN
+    published = json.loads((RESULTS / "demo" / "default" / "manifest.json").read_text())
+    assert open_dataset("demo").fingerprint == published["fingerprint"]
+
+
+def test_its_pages_are_read_as_its_records_quote_them():
+    dataset = open_dataset("demo")
+    pages = extract_pages(dataset)
+    assert check_gold(dataset, pages) == 52
+    assert set(pages.loc[pages["text"] == "", "doc_name"]) == BLANK
+    assert Counter(map(len, dataset.questions["gold_pages"])) == {1: 31, 2: 9, 3: 1}

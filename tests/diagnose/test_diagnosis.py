@@ -9,7 +9,6 @@ import pytest
 import pytrec_eval
 
 from lib.corpus import Corpus
-from lib.data.dataset import read_dataset
 from lib.diagnose.diagnosis import diagnosis_of
 from lib.diagnose.kept import kept_runs
 from lib.diagnose.run_file import read_docnos, read_run
@@ -23,7 +22,7 @@ from lib.studies import open_study
 from lib.study import Study
 from lib.words import StudyError
 from tests.browser import axe_faults, open_page
-from tests.conftest import DatasetFolder
+from tests.conftest import DatasetFolder, open_folder
 from tests.small import browser  # noqa: F401
 
 HOSTILE = "</script><img/src=x/onerror=window.hacked=1>"
@@ -110,8 +109,7 @@ def mine(tmp_path) -> Study:
         made.text(f"{company}_10K", f"{company} sold 5 tools", "Other page", company=company)
         evidence = (0, f"{company} sold 5 tools")
         made.question(f"q{HOSTILE}" if company == "Corp" else f"q{company}", f"{company}_10K", evidence)
-    profile = load_profile("default").replaced({"significance.n_draws": 100})
-    return Study(Corpus(read_dataset(made.write(), "own"), profile, {}, tmp_path / "artifacts"), METHODS)
+    return open_folder(made.write(), tmp_path / "artifacts", {"significance.n_draws": 100}, "own")
 
 
 RUN = [("qAcme", ["Acme_10K#p0", "Bolt_10K#p1"]), ("qBolt", ["Bolt_10K#p1"]), (f"q{HOSTILE}", [f"{HOSTILE}#p1"])]

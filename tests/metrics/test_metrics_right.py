@@ -83,17 +83,13 @@ def test_texts_without_a_figure_are_not_measured():
     assert m.right_metrics(frame[1:]).empty
 
 
-@pytest.mark.parametrize(
-    ("prediction", "answer", "expected"),
-    [
-        ("Yes, it grew.", "Yes. Sales rose by 5%.", True),
-        ("**No**, it did not.", "No", True),
-        ("Acme is not capital intensive. It owns little.", "No, the ratio is low.", True),
-        ("Acme grew. It did not shrink.", "Yes", True),
-        ("Yes, though margins did not.", "No", False),
-        ("I cannot determine whether it grew.", "No", False),
-        ("", "No", False),
-    ],
-)
-def test_yes_and_no(prediction, answer, expected):
-    assert m.same_side(prediction, answer) is expected
+def test_yes_and_no():
+    same = {
+        "Yes, it grew.": "Yes. Sales rose by 5%.",
+        "**No**, it did not.": "No",
+        "Acme grew. It did not shrink.": "Yes",
+    }
+    same |= {"Acme is not capital intensive. It owns little.": "No, the ratio is low."}
+    assert [text for text, answer in same.items() if m.same_side(text, answer) is not True] == []
+    for text in ("Yes, though margins did not.", "I cannot determine whether it grew.", ""):
+        assert m.same_side(text, "No") is False

@@ -1,9 +1,14 @@
-"""Bi-encoders: unit vectors in the order of the texts, cut at the window."""
+"""Encoders and the index: unit vectors in the order of texts, made once; SPLADE, cross-encoders, and windows."""
+
+import copy
 
 import numpy as np
 import pytest
 
+from lib.models import index, sparse
+from lib.models.cross_encoder import TorchCrossEncoder, load_cross_encoder
 from lib.models.encoders import Encoder
+from lib.models.sparse import SpladeEncoder, max_first_pooling, to_matrix
 from lib.models.weights import fetch
 
 
@@ -39,9 +44,122 @@ def test_every_token_has_a_unit_vector_and_special_tokens_have_none(encoder_of, 
     assert all(np.linalg.norm(one, axis=1) == pytest.approx(np.ones(len(one)), abs=1e-5) for one in vectors)
 
 
+ODD_TEXTS = ["net sales rose in the year", "cash", "", "profit $ 1,577.0 " * 20, "中文 net"]
+
+
+@pytest.fixture(scope="module")
+def splade(tiny, tmp_path_factory):
+    """The directory of a random SPLADE model."""
+    from sentence_transformers import SparseEncoder
+    from sentence_transformers.sparse_encoder.modules import MLMTransformer, SpladePooling
+
+    path = tmp_path_factory.mktemp("splade")
+    bert = MLMTransformer(str(tiny("BertForMaskedLM")), max_seq_length=128)
+    SparseEncoder(modules=[bert, SpladePooling(pooling_strategy="max")], device="cpu").save(str(path))
+    return path
+
+
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_max_first_pooling_is_the_library_s(precision):
+    import torch
+    from sentence_transformers.sparse_encoder.modules import SpladePooling
+
+    torch.manual_seed(13)
+    logits, mask = (3 * torch.randn(4, 9, 50)).to(getattr(torch, precision)), torch.ones(4, 9, dtype=torch.long)
+    mask[1, 4:], mask[2, 1:], logits[3] = 0, 0, -logits[3].abs()
+
+    def pooled(module):
+        features = {"token_embeddings": logits.clone(), "attention_mask": mask}
+        return module.eval()(features)["sentence_embedding"].float().numpy()
+
+    reference = SpladePooling(pooling_strategy="max")
+    wanted, got = pooled(reference), pooled(max_first_pooling(reference))
+    np.testing.assert_allclose(got, wanted, rtol=1e-6 if precision == "float32" else 1e-2)
+    assert (got[3] == 0).all()
+
+
+def test_rows_are_the_heaviest_terms_of_the_library_s_rows_in_the_order_of_the_texts(splade, monkeypatch):
+    fast = SpladeEncoder(splade, window=64, max_active_dims=5, precision="float32", batch_size=2)
+    monkeypatch.setattr(sparse, "max_first_pooling", lambda pooling: pooling)
+    slow = SpladeEncoder(splade, window=64, max_active_dims=200, precision="float32")
+    everything = to_matrix(slow.encode(ODD_TEXTS)).toarray()
+    assert (everything.sum(axis=1) > 0).any()
+    for row, weights in zip(fast.encode(ODD_TEXTS), everything, strict=True):
+        np.testing.assert_allclose(row["weight"], np.sort(weights)[::-1][:5], rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(weights[row["term"]], row["weight"], rtol=1e-5, atol=1e-6)
+
+
 @pytest.mark.weights
-def test_minilm_gives_the_cosines_of_sentence_transformers_quickstart():
-    encoder = Encoder(fetch("minilm"), window=256, precision="float32")
-    texts = ["The weather is lovely today.", "It's so sunny outside!", "He drove to the stadium."]
-    weather, sunny, stadium = encoder.encode(texts)
-    assert [weather @ sunny, weather @ stadium, sunny @ stadium] == pytest.approx([0.6660, 0.1046, 0.1411], abs=1e-4)
+def test_scores_do_not_depend_on_other_pairs_and_pairs_that_are_too_long_are_cut():
+    onnx = load_cross_encoder(fetch("ms-marco-minilm-l12"), window=512)
+    asked, text = "How many people live in Berlin?", "Berlin had a population of 3,520,031 registered inhabitants."
+    pairs = [(asked, text), (asked, "New York City."), (asked, text + " word" * 900), (asked * 200, text), ("?", "")]
+    scores = onnx.scores(pairs)
+    assert scores[0] > 5 > -5 > scores[1], "logits"
+    assert np.isfinite(scores).all()
+    assert scores.tolist() == [onnx.scores([pair])[0] for pair in pairs]
+    assert onnx.scores([]).shape == (0,)
+
+
+def test_safetensors_go_through_sentence_transformers(tiny):
+    model = load_cross_encoder(tiny("BertForSequenceClassification", num_labels=1), window=64)
+    assert isinstance(model, TorchCrossEncoder)
+    scores = model.scores([("net sales", "net sales rose"), ("net sales", "profit"), ("cash", "profit " * 200)])
+    assert scores.shape == (3,)
+    assert len(set(scores.tolist())) == 3
+
+
+LONG = " ".join(f"w{n}" for n in range(20))
+
+
+class CountingEncoder:
+    def __init__(self):
+        self.seen = []
+
+    def encode(self, texts, role="document"):
+        self.seen += texts
+        return np.array([[len(text), 1] for text in texts], np.float32)
+
+
+@pytest.fixture
+def make(fake_study, tokenizer_folder, monkeypatch):
+    def study(texts, **embedder):
+        settings = {"weights": str(tokenizer_folder), "window": 12, "window_overlap": 2, "batch_size": 4}
+        settings |= {"long_chunks": "windows", "precision": "float32"} | embedder
+        made = fake_study(["?"], texts, {"embedder": settings})
+        made.encoder = CountingEncoder()
+        monkeypatch.setattr(index, "load_encoder", lambda *args: made.encoder)
+        return made
+
+    return study
+
+
+def test_windows_leave_room_for_special_tokens_and_drop_no_word_and_truncate_keeps_the_first(make, wordpiece):
+    table = index.windows(make(["net sales", LONG]))
+    assert table["chunk"].tolist() == [0] + [1] * (len(table) - 1)
+    assert all(len(wordpiece.encode(text).ids) <= 12 for text in table["text"])
+    assert set(LONG.split()) <= set(" ".join(table["text"]).split())
+    first = index.windows(make(["net sales", LONG], long_chunks="truncate"))
+    assert first["text"].tolist() == table["text"].tolist()[:2]
+
+
+def test_a_text_is_encoded_once_in_a_role_unless_its_list_is_pinned(make):
+    study, ab, abb = make(["net"]), ["a", "b"], ["a", "bb"]
+    asked = [([*abb, "a"], "document", False, [*abb, "a"]), (ab, "document", False, ["b"]), (ab, "query", False, ab)]
+    asked += [(abb, "query", True, abb), (abb, "query", True, []), (ab, "query", True, ab)]
+    for texts, role, is_pinned, seen in asked:
+        study.encoder.seen.clear()
+        vectors = index.encode_texts(study, "embeddings/test", texts, role, is_pinned)
+        assert vectors.tolist() == [[len(text), 1] for text in texts]
+        assert study.encoder.seen == seen
+
+
+def test_each_different_text_is_read_once_and_the_study_s_own_windows_before_another_chunk_table(make):
+    study = make(["net", "sales"])
+    table = copy.copy(study)
+    table.chunking, table.over = "table", lambda chunking: study
+    with study.store.recording() as asked:
+        vectors = index.text_vectors(table, "embeddings/table", ["sales", "cash", "sales"])
+    assert vectors[:, 0].tolist() == [5, 4, 5]
+    assert study.encoder.seen == ["net", "sales", "cash"]
+    assert {one.rpartition("/")[0] for one in asked} == {"embeddings/table"}

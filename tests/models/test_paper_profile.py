@@ -15,12 +15,8 @@ from lib.models.written import read_records
 from lib.profile import load_profile
 from lib.words import StudyError
 
-CLASSES = {
-    "bge-m3": "XLMRobertaModel",
-    "splade-cocondenser": "BertForMaskedLM",
-    "bge-reranker-v2-m3": "XLMRobertaForSequenceClassification",
-    "qwen2.5-7b-instruct": "Qwen2ForCausalLM",
-}
+CLASSES = {"bge-m3": "XLMRobertaModel", "bge-reranker-v2-m3": "XLMRobertaForSequenceClassification"}
+CLASSES |= {"splade-cocondenser": "BertForMaskedLM", "qwen2.5-7b-instruct": "Qwen2ForCausalLM"}
 WHOLE = ("config.json", "tokenizer.json", "model-1.safetensors", "model-2.safetensors")
 
 

@@ -83,9 +83,7 @@ def test_what_was_measured_once_stays_in_the_next_publication(study, repository,
         assert not {*names} & publish_study(study).manifest["files"].keys()
 
 
-def test_publishing_twice_gives_the_same_bytes_also_from_the_store_after_a_commit(
-    study, results, repository, publish_study, open_small
-):
+def test_publishing_again_from_the_store_gives_the_same_bytes(study, results, repository, publish_study, open_small):
     before, readme = files(results.root), (repository / "README.md").read_text()
     assert re.fullmatch(r"before\n.*the best ordinary method \(BM25, first 5 chunks\).*after\n", readme, re.S)
     assert "as it was" not in readme
@@ -98,9 +96,7 @@ def test_publishing_twice_gives_the_same_bytes_also_from_the_store_after_a_commi
     assert (repository / "README.md").read_text() == readme
 
 
-def test_what_was_measured_beside_and_each_result_of_a_stage_is_published_and_lost_by_no_empty_store(
-    study, repository, publish_study, open_small, tmp_path
-):
+def test_what_was_measured_beside_is_lost_by_no_empty_store(study, repository, publish_study, open_small, tmp_path):
     def ask(asked, make):
         asked.store.kept("analysis/outer", {}, make, public=True)
         for number in (1, 2):
@@ -188,20 +184,17 @@ def keep_texts(study):
     manifest.write_manifest(study)
 
 
+QUOTING = "manifest.json contains text of the dataset: “what were the net sales"
+UNCOMMITTED = "uncommitted changes of the code (git status lists them); commit or remove them"
+NOTHING = "there is nothing to publish; run make book DATASET=financebench PROFILE=default first"
 REFUSED = {
-    "there is nothing to publish; run make book DATASET=financebench PROFILE=default first": lambda study: (
-        study.outputs / "manifest.json"
-    ).unlink(),
+    NOTHING: lambda study: (study.outputs / "manifest.json").unlink(),
     "the results were made by commit 0000": partial(with_manifest, commit="0000"),
     "the results were made from other files of financebench": partial(with_manifest, fingerprint="0000"),
-    "uncommitted changes of the code (git status lists them); commit or remove them": lambda study: (
-        publish.ROOT.joinpath("lib/changed.py").write_text("x = 1\n")
-    ),
+    UNCOMMITTED: lambda study: publish.ROOT.joinpath("lib/changed.py").write_text("x = 1\n"),
     "the run of bm25 under oracle-page is missing": double,
     "the metrics of bm25 under standard do not cover every question": leave_out,
-    "manifest.json contains text of the dataset: “what were the net sales": partial(
-        with_manifest, machine=QUESTIONS["q1"]
-    ),
+    QUOTING: partial(with_manifest, machine=QUESTIONS["q1"]),
     "manifest.json contains a path of this machine": lambda study: with_manifest(study, machine=f"{publish.ROOT}/lib"),
     "stored/analysis/texts/frame.csv.gz contains text of the dataset": keep_texts,
 }

@@ -14,7 +14,7 @@ from lib.cache import Cache
 from lib.corpus import Corpus
 from lib.data.dataset import read_dataset
 from lib.evaluation import evaluate
-from lib.published import RESULTS, Published
+from lib.published import RESULTS
 from lib.runs import read_trec
 from lib.studies import open_study
 from lib.study import Study
@@ -25,17 +25,15 @@ from tests.small import ECHO
 def counts(study: Study) -> pd.DataFrame:
     """A public frame of the study."""
     params = {"pages": study.digest("pages"), "run": study.run_entry("bm25").digest}
-    return study.store.kept(
-        "analysis/counts", params, lambda: study.pages.groupby("doc_name", as_index=False).size(), public=True
-    )
+    count = lambda: study.pages.groupby("doc_name", as_index=False).size()  # noqa: E731
+    return study.store.kept("analysis/counts", params, count, public=True)
 
 
 @pytest.fixture
-def results(study, publish_study) -> Published:
-    """The small study's published results, a derived frame with them."""
+def study(study) -> Study:
+    """The small study with a derived frame, which is published with it."""
     counts(study)
-    write_manifest(study)
-    return publish_study(study)
+    return study
 
 
 @pytest.fixture
@@ -67,9 +65,7 @@ def test_keys_runs_metrics_and_derived_frames_are_the_published_ones_and_caption
             evaluate(without.with_changes(changes), "bm25")
 
 
-def test_the_outputs_get_the_contract_s_files_and_gaps_do_not_stay_when_the_filings_come(
-    without, study, results, open_small, tmp_path
-):
+def test_the_outputs_get_the_contract_s_files_whose_gaps_do_not_stay(without, study, results, open_small, tmp_path):
     for one in (without, study):
         write_results(one)
         write_manifest(one)
@@ -86,9 +82,7 @@ def test_the_outputs_get_the_contract_s_files_and_gaps_do_not_stay_when_the_fili
     assert not [line for line in lines if "[…]" in line]
 
 
-def test_with_filings_published_results_save_computing_but_fresh_and_of_other_filings_nothing_is_used(
-    study, results, small_folder, tmp_path, monkeypatch
-):
+def test_with_filings_published_results_are_used_unless_fresh(study, results, small_folder, tmp_path, monkeypatch):
     def open_small(say=lambda line: None, **named) -> Study:
         weights = {"embedder.weights": results.manifest["settings"]["embedder"]["weights"]}
         return open_study("financebench", changes=weights, artifacts=tmp_path / "elsewhere", say=say, **named)
@@ -118,9 +112,7 @@ def run_chapter(name: str, dataset: str) -> dict:
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("name", notebooks.chapters())
-def test_with_filings_and_an_empty_store_no_chapter_encodes_a_text_whose_results_are_published(
-    name, tmp_path, monkeypatch
-):
+def test_with_filings_no_chapter_encodes_a_text_whose_results_are_published(name, tmp_path, monkeypatch):
     class UsesPublished(Corpus):
         def __init__(self, dataset, profile, chunkings, artifacts, *others):
             super().__init__(dataset, profile, chunkings, tmp_path, *others)
@@ -132,22 +124,23 @@ def test_with_filings_and_an_empty_store_no_chapter_encodes_a_text_whose_results
     rows = Cache.rows
     monkeypatch.setattr(studies, "Corpus", UsesPublished)
     monkeypatch.setenv(studies.OUTPUTS_VARIABLE, str(tmp_path / "outputs"))
-    monkeypatch.setattr(
-        Cache, "rows", lambda self, space, items, compute, *given, **named: rows(self, space, items, encode)
-    )
+    monkeypatch.setattr(Cache, "rows", lambda self, space, items, *_, **__: rows(self, space, items, encode))
     run_chapter(name, "demo")
 
 
-@pytest.mark.slow
+#: Chapters whose cells are tested here alone; the others are slow.
+OFTEN = ("03_baselines", "05_breakdowns", "07_ahead", "a1_training", "a3_judge")
+OTHERS = ("04_page_scorer", "06_generation", "08_claims", "09_question_sets", "10_growth", "a2_measures")
+
+
 @pytest.mark.timeout(900)
-def test_without_filings_and_with_an_empty_store_a_chapter_shows_the_tables_that_are_published(
-    no_filings, tmp_path, monkeypatch
-):
+@pytest.mark.parametrize("name", [*OFTEN, *(pytest.param(name, marks=pytest.mark.slow) for name in OTHERS)])
+def test_without_filings_a_chapter_shows_what_is_published(name, no_filings, tmp_path, monkeypatch):
     monkeypatch.setattr(studies, "Corpus", lambda *given: Corpus(*given[:3], tmp_path, *given[4:]))
     monkeypatch.setenv(studies.OUTPUTS_VARIABLE, str(tmp_path / "outputs"))
-    study = run_chapter("03_baselines", "")["study"]
-    assert {entry.origin for entry in study.store.log.values()} == {"published"}
-    tables = {path.name: path.read_bytes() for path in (tmp_path / "outputs" / "tables").iterdir()}
-    assert {"baselines.csv", "matched.csv"} <= tables.keys()
-    shown = RESULTS / "financebench" / "default" / "shown" / "tables"
-    assert [name for name, content in tables.items() if (shown / name).read_bytes() != content] == []
+    log = run_chapter(name, "")["study"].store.log
+    assert {stage for (stage, _), entry in log.items() if entry.origin != "published"} <= {"analysis/claims"}
+    paths = [path.relative_to(tmp_path / "outputs") for path in (tmp_path / "outputs").glob("*/*.csv")]
+    shown = RESULTS / "financebench" / "default" / "shown"
+    assert len(paths) >= 4
+    assert [one for one in paths if (shown / one).read_bytes() != (tmp_path / "outputs" / one).read_bytes()] == []

@@ -18,6 +18,7 @@ from lib.options import Names
 from lib.published import METRICS_FILE, RUNS_FILE, Published
 from lib.study import Study
 from lib.words import StudyError
+from tests.conftest import write_questions
 from tests.small import add_texts, generation
 
 TEXTS = {
@@ -27,13 +28,11 @@ TEXTS = {
 
 
 @pytest.fixture
-def folder(question_folder, tmp_path) -> Path:
+def folder(tmp_path) -> Path:
     """A set of two questions over the small study's filings, without answers and evidence texts."""
-    places = ("s1", "ACME_2020_10K", 2), ("s2", "BOLT_2021_10K", 1)
-    records = (
-        {"financebench_id": q, "doc_name": doc, "pages": [page], "question": TEXTS[q]} for q, doc, page in places
-    )
-    return question_folder(tmp_path / "second", *records)
+    places = {"s1": {"doc_name": "ACME_2020_10K", "pages": [2]}, "s2": {"doc_name": "BOLT_2021_10K", "pages": [1]}}
+    records = ({"financebench_id": name, "question": TEXTS[name]} | place for name, place in places.items())
+    return write_questions(tmp_path / "second", *records)
 
 
 @pytest.fixture
@@ -52,9 +51,7 @@ def results(measured_set, publish_study) -> Published:
     return publish_study(measured_set)
 
 
-def test_a_set_is_published_without_text_and_opened_by_its_name(
-    results, measured_set, repository, no_filings, tmp_path
-):
+def test_a_set_is_published_without_text_and_opened(results, measured_set, repository, no_filings, tmp_path):
     assert results.root == repository / "book" / "results" / "second" / "default"
     listed = results.manifest
     assert (listed["collection"], listed["lacks"]) == ("financebench", ["answer", "evidence"])
@@ -72,9 +69,7 @@ def test_a_set_is_published_without_text_and_opened_by_its_name(
     pd.testing.assert_frame_equal(evaluate(found, "bm25").astype(expected.dtypes), expected)
 
 
-def test_some_methods_are_added_to_what_was_measured_and_the_command_that_measures_is_named(
-    measured_set, publish_study
-):
+def test_methods_are_added_to_what_was_measured_and_the_command_for_it_is_named(measured_set, publish_study):
     path = measured_set.outputs / "manifest.json"
     before = json.loads(path.read_text())
     more = before["runs"] | {"standard/other": {"key": "k", "sha256": "s"}}

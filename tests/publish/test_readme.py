@@ -10,11 +10,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import yaml
 
 from lib import methods, retrievers
-from lib.__main__ import commands as command_line
-from lib.book import notebooks
 from lib.book.pages import methods_page
 from lib.data.dataset import read_dataset
 from lib.data.locate import financebench_root
@@ -22,42 +19,17 @@ from lib.data.pages import extract_pages
 from lib.evaluation import evaluate_all, summary_at
 from lib.method import Method
 from lib.method_sets import of_family
+from tests.conftest import DatasetFolder
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = ("README.md", "book/reproduce.md")
 
 
 def blocks(page: str, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", (ROOT / page).read_text(), flags=re.M | re.S)
 
 
-def commands(page: str) -> list[str]:
-    """The commands of the page's shell blocks and of its running text."""
-    lines = [line.split("#")[0].strip() for block in blocks(page, "bash") for line in block.splitlines()]
-    inline = re.findall(r"`(make [^`]+)`", (ROOT / page).read_text())
-    return sorted({line for line in [*lines, *inline] if line})
-
-
-REVIEWER = [c for c in commands("README.md") if re.match("make (verify|notebook)", c)]
-COMMANDS = [command for page in PAGES for command in commands(page) if command.startswith("make ")]
-
-
-@pytest.mark.parametrize("command", sorted(set(COMMANDS)))
-def test_a_command_says_what_the_program_understands(command, tmp_path, monkeypatch):
-    done = subprocess.run(
-        ["make", "-n", *shlex.split(command)[1:]], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    monkeypatch.chdir(tmp_path)
-    Path("my.trec").touch()  # the reader's own run
-    for line in re.findall(r"-m lib (.*)", done.stdout):
-        name, *given = shlex.split(line)
-        context = command_line.commands[name].make_context(name, given)
-        if parameters := context.params.get("parameters"):
-            values = {key: yaml.safe_load(value) for key, value in parameters}
-            notebooks.check_parameters(context.params["name"], values)
-
-
+SHELL = "".join(blocks("README.md", "bash"))
+REVIEWER = [command.strip() for command in re.findall("^make (?:verify|notebook)[^#\n]*", SHELL, re.M)]
 slow = (pytest.mark.slow, pytest.mark.timeout(3600))
 
 
@@ -84,14 +56,10 @@ def added(tmp_path, monkeypatch) -> Iterator[Method]:
 
 def test_the_own_filings_that_the_book_shows_are_read(tmp_path):
     document, question = (json.loads(block) for block in blocks("book/reproduce.md", "json"))
-    pages = [{"doc_name": document["doc_name"], "page": page, "text": ""} for page in range(42)]
-    pages[41]["text"] = question["evidence"][0]["evidence_text"]
-    for folder in ("data", "pages"):
-        (tmp_path / folder).mkdir()
-    (tmp_path / "pages" / f"{document['doc_name']}.jsonl").write_text("\n".join(map(json.dumps, pages)))
-    (tmp_path / "data" / "my_document_information.jsonl").write_text(json.dumps(document))
-    (tmp_path / "data" / "my_questions.jsonl").write_text(json.dumps(question))
-    dataset = read_dataset(tmp_path, "mine")
+    made = DatasetFolder(tmp_path / "mine")
+    made.text(document["doc_name"], *[""] * 41, question["evidence"][0]["evidence_text"])
+    made.documents, made.questions = [document], [question]
+    dataset = read_dataset(made.write(), "mine")
     assert dataset.questions["gold_pages"].tolist() == [[41]]
     assert len(extract_pages(dataset)) == 42
 

@@ -1,6 +1,5 @@
 """``make verify``: a fresh computation is compared row by row, and a difference is named."""
 
-import json
 import os
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,13 +12,11 @@ from extras.publish import verify
 from extras.publish.verify import compare_metrics, compare_runs, compare_tables, difference
 from lib import studies
 from lib.data.dataset import read_dataset
-from lib.evaluation import read_metrics
-from lib.files import digest_of_file
 from lib.options import Names
-from lib.published import MANIFEST, METRICS_FILE, Published
+from lib.published import METRICS_FILE
 from lib.studies import OUTPUTS_VARIABLE
-from lib.typed import table_bytes
 from lib.words import DatasetError, StudyError
+from tests.breaking.test_follows import RECALL, cell, republish
 from tests.made import values
 
 
@@ -82,25 +79,7 @@ def reports(results, small_folder, study, tmp_path, monkeypatch):
     return []
 
 
-def republish(results: Published, name: str, content: bytes) -> None:
-    """Replace a published file and its checksum in the manifest."""
-    (results.root / name).write_bytes(content)
-    manifest = json.loads((results.root / MANIFEST).read_text())
-    manifest["files"][name] = digest_of_file(results.root / name)
-    (results.root / MANIFEST).write_text(json.dumps(manifest))
-
-
-def with_recall(results: Published, value: float) -> None:
-    """Change the published page recall of the first question."""
-    table = read_metrics(results.root / METRICS_FILE)
-    row = table.query("condition == 'standard' and metric == 'page_recall' and k == 5").index[0]
-    table.loc[row, "value"] = value
-    republish(results, METRICS_FILE, table_bytes(table))
-
-
-def test_a_true_publication_is_verified_with_and_without_filings_and_a_changed_number_is_named(
-    reports, results, monkeypatch
-):
+def test_a_true_publication_is_verified_and_a_changed_number_is_named(reports, results, monkeypatch):
     def download(*names):
         raise DatasetError("cannot be downloaded")
 
@@ -113,7 +92,7 @@ def test_a_true_publication_is_verified_with_and_without_filings_and_a_changed_n
         with monkeypatch.context() as elsewhere:
             elsewhere.setattr(studies, "financebench_root", lambda: None)
             assert verify.verify(Names(), ["bm25"], reports.append) == is_same
-        with_recall(results, 0.25)
+        republish(results.root, METRICS_FILE, cell("value", 0.25, RECALL))
     assert "so no method is run again" in reports[0]
     assert reports[1] == "all that follows without text is as published"
     assert not verify.verify(Names(), ["bm25"], reports.append)
@@ -146,5 +125,5 @@ def test_a_chapter_is_run_where_nothing_published_is_used(reports, results, stud
     monkeypatch.setattr(verify.notebooks, "run", run)
     assert verify.verify_chapter(Names(), "01_data", reports.append)
     assert OUTPUTS_VARIABLE not in os.environ
-    republish(results, "shown/tables/counts.csv", b"n\n4\n")
+    republish(results.root, "shown/tables/counts.csv", cell("n", 4, "n == n"))
     assert not verify.verify_chapter(Names(), "01_data", reports.append)

@@ -6,28 +6,12 @@ import pytest
 from lib.models import index
 from lib.models.prompts import Generation, GenerationError
 from lib.models.written import GenerationLog, Model
+from lib.profile import load_profile
 
-ONE = {"n_passages": 1, "temperature": 0.0, "max_tokens": 150}
-PROFILE = {
-    "embedder": {"window": 64, "window_overlap": 8, "long_chunks": "windows", "precision": "float32", "batch_size": 4},
-    "hybrid_rrf": {"k_rrf": 60, "depth": 100},
-    "bm25": {"k1": 1.5, "b": 0.75},
-    "run": {"depth": 50},
-    "significance": {"n_draws": 200, "seed": 0},
-    "hyde": {"n_passages": 3, "temperature": 0.7, "max_tokens": 200, "seed": 13},
-    "parent_child": {"size": 3, "overlap": 1},
-    "sibling_texts": {
-        "rewrites": {"n": 3, "max_tokens": 60},
-        "keywords": {"max_tokens": 20},
-        "expansion": {"max_tokens": 20},
-        "correction": {"max_tokens": 20, "temperature": 0.5},
-        "judge": {"top": 2, "passage_tokens": 4, "max_tokens": 4},
-        "selection": {"top": 3, "passage_tokens": 3, "max_tokens": 9},
-        "answer_question": {"max_tokens": 20},
-        "hyde_akarsu": ONE,
-        "seed": 13,
-    },
-}
+CHANGES = {"embedder.window": 64, "embedder.window_overlap": 8, "embedder.precision": "float32"}
+CHANGES |= {"hyde.n_passages": 3, "parent_child.size": 3, "parent_child.overlap": 1, "embedder.batch_size": 4}
+CHANGES |= {"significance.n_draws": 200, "sibling_texts.judge.top": 2, "sibling_texts.judge.passage_tokens": 4}
+CHANGES |= {"sibling_texts.selection.top": 3, "sibling_texts.selection.passage_tokens": 3}
 
 
 class Rule:
@@ -60,13 +44,12 @@ class WordEncoder:
 
 @pytest.fixture
 def written_study(fake_study, tokenizer_folder, tmp_path, monkeypatch):
-    """Make a study whose generator follows a rule; ``hybrid_rrf`` has the given scores, sections what is changed."""
+    """Make a study whose generator follows a rule; ``hybrid_rrf`` has the given scores, the profile these changes."""
 
-    def make(questions: list[str], texts: list[str], rule=None, scores: np.ndarray | None = None, **sections):
-        profile = {name: own | sections.get(name, {}) for name, own in PROFILE.items()}
-        profile["embedder"]["weights"] = str(tokenizer_folder)
+    def make(questions: list[str], texts: list[str], rule=None, scores: np.ndarray | None = None, **changes):
         made = fake_study(questions, texts, {}, {"hybrid_rrf": scores})
-        made.profile = made.profile.updated(profile)
+        weights = {"embedder.weights": str(tokenizer_folder)}
+        made.profile = load_profile("default").replaced(CHANGES | weights | changes)
         made.encoder, made.generator = WordEncoder(), rule if isinstance(rule, Rule) else Rule(rule)
         monkeypatch.setattr(index, "load_encoder", lambda *args: made.encoder)
         made.make_generator = lambda: made.generator

@@ -1,11 +1,14 @@
-"""Contextual retrieval: windows that fit with their context, lose nothing, and are found by the context's words."""
+"""Chunks with more than their own text: the context of their filing, or keywords, a summary and a caption."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from lib.retrievers import contextual
+from lib.chunkings.elements import ELEMENT_COLUMNS, merge
+from lib.retrievers import contextual, element_metadata
 from lib.retrievers.contextual import contexts, excerpt, prefixed_windows, written
+from lib.retrievers.element_metadata import captions, metadata_of, represent, score, sentences_of
+from tests.made import make_study
 
 WINDOW = 48
 PREFIXES = {"ACME": "acme profit", "BOLT": "bolt cash flow"}
@@ -16,8 +19,8 @@ LONG = " ".join(f"net sales rose {number}" for number in range(60))
 def study(written_study, monkeypatch):
     """Three chunks of Acme and two of Bolt, two of them with equal texts."""
     texts = ["net sales", LONG, "net sales", "cash flow", "profit"]
-    window = {"window": WINDOW, "window_overlap": 4}
-    made = written_study(["bolt net sales", "acme net sales"], texts, embedder=window)
+    window = {"embedder.window": WINDOW, "embedder.window_overlap": 4}
+    made = written_study(["bolt net sales", "acme net sales"], texts, **window)
     made.chunks["doc_name"] = ["ACME", "ACME", "BOLT", "BOLT", "ACME"]
     monkeypatch.setattr(contextual, "contexts", lambda study, context: PREFIXES)
     return made
@@ -75,10 +78,8 @@ def test_the_excerpt_is_what_the_first_pages_say_of_the_business(pages, found):
     assert excerpt(pages) == found
 
 
-FILINGS = pd.DataFrame(
-    [("ACME_2018_10K", "Acme", "Tools", "10-K", 2018), ("BOLT_8K", "Bolt", None, "8-K", None)],
-    columns=["doc_name", "company", "sector", "doc_type", "doc_period"],
-)
+FILINGS = [("ACME_2018_10K", "Acme", "Tools", "10-K", 2018), ("BOLT_8K", "Bolt", None, "8-K", None)]
+FILINGS = pd.DataFrame(FILINGS, columns=["doc_name", "company", "sector", "doc_type", "doc_period"])
 HEADER = "Acme 10-K of fiscal year 2018 (Tools)."
 CUT = "Acme Co. makes tools and also very many other things that"  # its last sentence is more than half of it
 
@@ -87,9 +88,7 @@ CUT = "Acme Co. makes tools and also very many other things that"  # its last se
     ("text", "kept"),
     [("It makes tools in many countries.\nIt", "It makes tools in many countries."), (CUT, CUT), (None, "")],
 )
-def test_a_written_context_is_the_header_and_whole_sentences_which_without_a_model_is_the_header(
-    written_study, text, kept
-):
+def test_a_written_context_is_the_header_and_whole_sentences_or_the_header_alone(written_study, text, kept):
     study = written_study([], [], lambda asked: None if "Bolt" in asked else text)
     rows = [("ACME_2018_10K", 1, BUSINESS), ("ACME_2018_10K", 0, COVER), ("BOLT_8K", 0, "Bolt {x}")]
     study.filings, study.pages = FILINGS, pd.DataFrame(rows, columns=["doc_name", "page", "text"])
@@ -100,3 +99,45 @@ def test_a_written_context_is_the_header_and_whole_sentences_which_without_a_mod
     acme, bolt, *_ = (request.prompt.user for request in study.generator.asked)
     assert acme.startswith(f"{HEADER} Dated December 31, 2018.\nExcerpt: {BUSINESS}\n")
     assert bolt.startswith("Bolt 8-K. \nExcerpt: Bolt {x}\n")
+
+
+PIECES = [(0, "title", "Balance sheet\n"), (0, "title", "(Millions)\n"), (0, "table", "Cash 5 6\nDebt 7 8\n")]
+PIECES += [(0, "text", "Cash rose. Debt fell. Sales rose.\n"), (0, "table", "Sales 1 2\nCosts 3 4\n")]
+PIECES += [(1, "table", "Fees 1 2\nTaxes 3 4")]
+FOUND = pd.DataFrame(PIECES, columns=["page", "kind", "text"])  # each begins where the one before ended
+FOUND["end"] = FOUND["text"].str.len().groupby(FOUND["page"]).cumsum()
+FOUND["start"] = FOUND["end"] - FOUND["text"].str.len()
+FOUND = FOUND.assign(doc_name="DOC", rows="", is_placed=True)[list(ELEMENT_COLUMNS)]
+
+
+def test_keywords_are_the_six_heaviest_terms_and_a_summary_the_three_different_sentences_nearest_to_the_text():
+    assert sentences_of("Net  sales\nrose. Cash fell.\n\nNotes") == ["Net sales rose.", "Cash fell.", "Notes"]
+    assert [len(one) for one in sentences_of("a" * 500)] == [200]
+    text = "fees " * 5 + "equity cash " * 3 + "hedges " * 2 + "goodwill debt assets"
+    assert metadata_of([text]).loc[0, "keywords"] == "fees, cash, equity, hedges, assets, debt"  # ties by name
+    # the text has rain once, silver three times and gold five times
+    found = metadata_of(["Rain. Gold gold silver. Silver. Gold gold silver. Gold.", "1,577 2018"])
+    assert found["summary"].tolist() == ["Gold gold silver. Silver. Gold.", "1,577 2018"]
+    assert found.loc[1, "keywords"] == ""
+
+
+def test_a_chunk_scores_as_its_nearest_representation_of_which_a_caption_is_the_titles_before_a_table(monkeypatch):
+    """Four element chunks; questions and texts are vectors of two made-up dimensions."""
+    seen, study = {}, make_study(chunks=merge(FOUND), over=lambda name: None)
+
+    def vectors(study, stage, texts):
+        seen[stage] = list(texts)
+        value = {"keywords": 0.5, "summary": 0.25, "prefix": 0.75}[stage.rpartition("_")[2]]
+        return np.tile(np.float32([value, 1 - value]), (len(texts), 1))
+
+    monkeypatch.setattr(element_metadata, "elements", lambda study: FOUND)
+    monkeypatch.setattr(element_metadata, "text_vectors", vectors)
+    monkeypatch.setattr(element_metadata, "question_vectors", lambda study: np.eye(2, dtype=np.float32))
+    assert captions(study.chunks, FOUND) == {0: "Balance sheet (Millions)", 2: "(Millions)", 3: ""}
+    assert score(study, None, kinds=["keywords"]).tolist() == [[0.5] * 4, [0.5] * 4]
+    assert score(study, None, kinds=["keywords", "summary", "prefix"]).tolist() == [[0.75] * 4, [0.75] * 4]
+    first = ["Balance sheet (Millions)", "Cash rose. Debt fell.", "(Millions)", "Fees 1 2 Taxes 3 4"]
+    assert seen["embeddings/element_prefix"] == represent(study)["prefix"].tolist() == first
+    # a chunk without a term is represented by its text
+    study.chunks = pd.DataFrame({"doc_name": "DOC", "page": 2, "text": ["1,577 2018"], "start": 0, "end": 10})
+    assert represent(study).to_numpy().tolist() == [["1,577 2018"] * 3]

@@ -1,4 +1,4 @@
-"""The identity of a filing, from records, name or cover; the period that a question asks about; their fit."""
+"""Names in questions and on covers; the identity of a filing, the period that is asked about, and their match."""
 
 from datetime import date
 
@@ -6,7 +6,56 @@ import numpy as np
 import pytest
 
 from lib.retrievers.identity import asked_period, dates_in, filing_identity, identity_features, quarters_in, years_in
-from tests.ahead.conftest import cover
+from lib.retrievers.matched import fits_best, identities
+from lib.retrievers.names import cover_names, name_matches, names_company
+from tests.ahead.conftest import BALANCE, CASH, cover
+from tests.conftest import open_folder
+
+MILLS = ["Glimmerfen Mills", "GLIMMERFEN MILLS, INC."]
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        (["Quill & Quarry"], {"QnQ": 0.8, "Q&Q": 0.8, "QQ": 0.8}),
+        (["OMbank Trust"], {"OMB": 0.8}),
+        (["Norrin Electric"], {"NorEl": 0.8, "NE": 0.8, "EN": 0}),
+        (["Civic Energy", "Ember Power Systems", "Ilmen Nickel"], {"CEO": 0, "EPS": 0, "in": 0, "I": 0}),
+        (MILLS, {"Glimmerfen Mills's": 1, "GlimmerfenMills": 1, "Glimmerfen": 0.9, "GM": 0.8, "anyone": 0}),
+    ],
+)
+def test_a_whole_name_counts_more_than_its_first_word_or_an_abbreviation_that_is_no_acronym(names, expected):
+    found = name_matches([f"did {token} pay a dividend?" for token in expected], [names])
+    assert found[:, 0].tolist() == [*expected.values()]
+
+
+def test_a_word_that_two_companies_share_names_neither():
+    questions = ["What did Silver earn?", "What did Silver Ridge earn?"]
+    scores = name_matches(questions, [["Silver Ridge"], ["Silver Harbor Foods"]])
+    assert np.array_equal(scores, [[0.0, 0.0], [1.0, 0.0]])
+    assert name_matches([], [["Oskarvale"]]).shape == (0, 1)
+    assert name_matches(["Who?"], []).shape == (1, 0)
+
+
+def test_a_question_names_its_company_by_the_first_word_or_a_short_form():
+    named = {"is glimmerfen cyclical?": True, "Did GlmM pay?": True, "Did MG pay?": False, "Did FY22 pay?": False}
+    assert {question: names_company(question, MILLS[0]) for question in named} == named
+
+
+@pytest.mark.parametrize(
+    ("cover", "names"),
+    [
+        ("FORM 10-Q\nOskarvale, Inc.\n(Exact name of registrant as specified)", ["Oskarvale, Inc."]),
+        ("(2022)\n \nOSKARVALE\nPLC\n(Exact\nname of registrant", ["OSKARVALE PLC"]),
+        ("file number 1-12345 Oskarvale Group plc(Exact Name of Registrant", ["Oskarvale Group plc"]),
+        ("Quill & Quarry (NYSE: QNQ) today announced", ["Quill & Quarry", "QNQ"]),
+        *((cover, []) for cover in ("Commission File Number 001-02217\n(Exact name of registrant", "")),
+        ("PLC\n(Exact name of registrant", []),
+    ],
+)
+def test_names_on_a_cover(cover, names):
+    assert cover_names(cover) == names
+
 
 RELEASE = "OSKARVALE_2023Q3_EARNINGS_dated-2023-11-02"
 COVER = cover("Oskarvale plc", "10-Q", "September 30, 2022")
@@ -25,18 +74,12 @@ def test_records_come_first_then_the_name_then_the_cover(name, record, text, hea
     assert filing_identity(name, *record, text).header == header
 
 
-@pytest.mark.parametrize(
-    ("question", "asked"),
-    [
-        ("What is the average from FY2018 to FY2020?", (2020, None, "")),
-        ("As of FY2021, what will be paid in 2024?", (2021, None, "")),
-        ("What changed in Q2 of FY2023, by the 10-Q?", (2023, 2, "10-Q")),
-        ("Is the business cyclical?", (None, None, "")),
-    ],
-)
-def test_period_that_a_question_asks_about(question, asked):
-    found = asked_period(question)
-    assert (found.year, found.quarter, found.doc_type) == asked
+def test_period_that_a_question_asks_about():
+    asked = {"What is the average from FY2018 to FY2020?": (2020, None, "")}
+    asked |= {"As of FY2021, what will be paid in 2024?": (2021, None, "")}
+    asked |= {"What changed in Q2 of FY2023, by the 10-Q?": (2023, 2, "10-Q"), "Is it cyclical?": (None, None, "")}
+    found = {question: asked_period(question) for question in asked}
+    assert {question: (one.year, one.quarter, one.doc_type) for question, one in found.items()} == asked
 
 
 def test_the_filing_of_the_company_and_year_fits_best_and_without_a_year_the_company_alone_decides():
@@ -72,3 +115,28 @@ def test_the_filing_of_the_company_and_year_fits_best_and_without_a_year_the_com
 )
 def test_years_quarters_and_dates(read, text, found):
     assert read(text) == found
+
+
+def test_the_filing_that_fits_by_cover_or_records_is_searched_first_then_all(folder, tokenizer_folder, tmp_path):
+    """The annual reports of one company for two years, and of another; the names of two files say nothing."""
+    reports = {"scan1": ("OSKARVALE PLC", 2021), "scan2": ("OSKARVALE PLC", 2022)}
+    for doc_name, (name, year) in (reports | {"GLIMMERFEN_2021_10K": ("GLIMMERFEN MILLS, INC.", 2021)}).items():
+        folder.pdf(doc_name, cover(name, "10-K", f"December 31, {year}"), BALANCE, CASH)
+    folder.question("q1", "scan2", (1, BALANCE), question="What are Oskarvale's total assets in FY2022?")
+    folder.question("q2", "GLIMMERFEN_2021_10K", (1, BALANCE), question="What are the total assets in FY2022?")
+    study = open_folder(folder.write(), tmp_path / "artifacts", {"embedder.weights": str(tokenizer_folder)})
+    filed = identities(study, True)
+    assert {one.doc_name for one in filed} == {""}  # files' names say nothing
+    read = ["GLIMMERFEN MILLS, INC. 2021 10-K", "OSKARVALE PLC 2021 10-K", "OSKARVALE PLC 2022 10-K"]
+    assert [one.header for one in filed] == read
+    named, unnamed = fits_best(study.questions["question"].tolist(), filed).tolist()
+    assert named == [False, False, True]
+    assert unnamed == [True, True, True]  # no company is named: every filing is searched
+    headers = [one.header for one in identities(study, False)]
+    assert all(f" {int(year)} " in header for year, header in zip(study.filings["doc_period"], headers, strict=True))
+    run = study.run("bm25_covers").set_index("question_id")
+    assert set(run.loc["q1", "doc_name"]) == {"scan1", "scan2", "GLIMMERFEN_2021_10K"}
+    assert (run.loc["q1", "doc_name"] == "scan2").is_monotonic_decreasing
+    assert run.loc["q1", "chunk_id"].is_unique
+    plain = study.run("bm25").set_index("question_id")  # the other question names no company
+    assert run.loc["q2", "chunk_id"].tolist() == plain.loc["q2", "chunk_id"].tolist()

@@ -109,9 +109,7 @@ def test_context_precision_is_one_only_where_the_useful_are_first(verdicts):
     assert precision_of([True, False, True]) == (1 / 1 + 2 / 3) / 2
 
 
-def test_context_precision_of_a_run_is_that_of_its_first_chunks_and_an_answer_is_as_relevant_as_its_question_is_near(
-    written_study,
-):
+def test_context_precision_is_of_the_first_chunks_and_an_answer_as_relevant_as_its_question_is_near(written_study):
     questions = ["cash flow", "profit", "net", "sales"]
     study = written_study(questions, CHUNKS, lambda asked: None if "n/a" in asked else "Question: cash")
     run = pd.DataFrame({"question_id": ["q0"] * 2 + ["q1"] * 2, "rank": [1, 2] * 2, "useful": [False, True] * 2})

@@ -47,9 +47,7 @@ SOME = np.array([[False, True, False, True], [False, False, False, True]])
         (EVERY, {"n": 2, "head_tokens": 48, "first_stage": "bm25"}, [[NONE, NONE, 0, 2], [1, 0, NONE, NONE]]),
     ],
 )
-def test_the_first_candidates_score_as_their_best_window_or_head_and_the_rest_is_not_retrieved(
-    study, allowed, options, scores
-):
+def test_the_first_candidates_score_as_their_best_window_or_head(study, allowed, options, scores):
     assert rerank.score(study, allowed, **options).tolist() == scores
 
 
@@ -64,6 +62,10 @@ def test_no_pair_is_scored_twice_also_by_another_first_stage_unless_its_text_cha
     assert passages(first_stage="bm25") == {"cash flow", "profit"}
     study.chunks.loc[2, "text"] = "net profit rose"
     assert passages() == {"net profit rose"}
+    of_windows = rerank.score(study, EVERY)
+    assert (rerank.score(study, EVERY, head_tokens=64) != of_windows).any()
+    study.profile.rerank["window"] = 48
+    assert passages()
 
 
 WORDS = st.lists(st.sampled_from(["net", "sales", "$1,577.", "rose.b", "zz", "中文"]), max_size=60)

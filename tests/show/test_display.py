@@ -1,4 +1,4 @@
-"""What a notebook cell shows: a numbered table, a figure, and one line where filings are missing."""
+"""What a cell shows: a numbered table, a figure in the width of the book, and one line where filings are missing."""
 
 import re
 from dataclasses import replace
@@ -9,19 +9,22 @@ import myst_nb
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 from markdown_it import MarkdownIt
 from PIL import Image
 
 from lib.data.locate import open_dataset
-from lib.show import display
+from lib.show import display, figures
 from lib.show.display import figure, glue, laid_out, markdown_table, note, only_with_filings, p_value, shown_if, table
-from lib.show.drawn import OF_DEMO, SHOWN_WIDTH, not_drawn, pages_in, smallest_type
+from lib.show.drawn import OF_DEMO, PHONE_WIDTH, SHOWN_WIDTH, for_phone, not_drawn, pages_in, smallest_type
 from lib.show.markup import Markup, as_csv, escape, explorer_link, label, verbatim
 from lib.show.pictures import marked_lines, page_pair
 from lib.show.tables import reported_runs
 from lib.words import NeedsFilings
+from tests.made import make_study
 
 HOSTILE = "1. <script>a</script>|{download}`x </etc/passwd>`\n$x$ {{ 1 }} [a](b) *c* :::{raw} html"
 ONE = pd.DataFrame({"n": [1]})
@@ -29,13 +32,9 @@ ONE = pd.DataFrame({"n": [1]})
 
 @pytest.fixture
 def study(tmp_path):
-    def write(name: str, content: str) -> None:
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(content)
-
     names = {name: SimpleNamespace(name=name) for name in ("dataset", "profile")}
     questions = pd.DataFrame({"company": ["3M", "3M", "Apple"]})
-    return SimpleNamespace(write=write, outputs=tmp_path, questions=questions, parameters={"k": 5}, **names)
+    return make_study(outputs=tmp_path, questions=questions, parameters={"k": 5}, **names)
 
 
 def test_a_table_has_its_label_its_rows_and_its_data_and_a_constant_n_is_in_its_caption(study):
@@ -196,3 +195,58 @@ def test_reported_figures_are_known_of_their_dataset_alone():
     assert ("page_scorer", "standard") not in known
     assert known["dense", "oracle-document"]["ctx_bleu"] == 0.25
     assert len(known) == 11 + 2
+
+
+@pytest.fixture(autouse=True)
+def closed():
+    yield
+    plt.close("all")
+
+
+def names(drawn: plt.Figure) -> list[str]:
+    return [label.get_text() for label in drawn.axes[0].get_yticklabels()]
+
+
+def test_a_bar_of_what_is_lost_adds_to_one_and_small_parts_have_no_number():
+    rows = [("dense", 0.25, 0.5, 0.25), ("Mine", 0.75, 0.24, 0.01)]
+    drawn = figures.lost_bars(pd.DataFrame(rows, columns=["method", "found", "page", "document"]))
+    axes, texts = drawn.axes[0], {one.get_text() for one in drawn.axes[0].texts}
+    assert {round(bar.get_x() + bar.get_width(), 9) for bar in axes.containers[-1]} == {1.0}
+    assert texts >= {"Dense", "Mine", "found", "right filing, wrong page", "wrong filing"}
+    assert {text for text in texts if text.isdigit()} == {"24", "25", "50", "75"}
+    assert float(smallest_type(drawn)) >= 9
+
+
+def test_of_two_joined_dots_the_first_is_hollow_and_a_missing_one_is_left_out():
+    drawn, axes = plt.subplots()
+    parts = {"before": pd.DataFrame({"mean": [0.2, 0.3]}), "after": pd.DataFrame({"mean": [0.4, np.nan]})}
+    figures.paired_dots(axes, parts, ["Dense", "BM25"])
+    first, second = axes.lines
+    assert (first.get_markerfacecolor(), second.get_markerfacecolor()) == ("white", figures.COLOURS[0])
+    assert [*first.get_xdata()] == [0.2, 0.3]
+    assert names(drawn) == ["Dense", "BM25"]
+
+
+def test_a_phone_has_panels_below_each_other_and_no_layout_of_a_figure_whose_texts_would_meet():
+    drawn, panels = plt.subplots(1, 2, figsize=(7.6, 2), sharey=True)
+    for axes in panels:
+        axes.barh([0, 1, 2], [1, 2, 3], label="pages")
+        figures.label_rows(axes, ["Light page scorer, sum of scores, filings matched by records"] * 3)
+    panels[1].legend()
+    assert for_phone(drawn)
+    upper, lower = (axes.get_window_extent() for axes in panels)
+    assert (drawn.get_figwidth(), lower.y1 < upper.y0) == (PHONE_WIDTH, True)
+    assert (panels[1].get_legend(), len(drawn.legends)) == (None, 1)
+    assert max(len(line) for name in names(drawn) for line in name.split("\n")) <= 26
+    crowded, axes = plt.subplots(figsize=(7.6, 2))
+    for place in (0, 0.3, 0.6):
+        axes.text(place, 0.5, "a name beside its point")
+    assert not for_phone(crowded)
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=15))
+def test_labels_keep_their_gap_and_their_order_and_stay_if_they_are_apart(heights):
+    placed = figures.spread_labels(heights, 0.1)
+    assert (np.diff(placed[np.argsort(heights, kind="stable")]) > 0.1 - 1e-9).all()
+    assert figures.spread_labels([0.9, 0.1, 0.5], 0.2) == pytest.approx([0.9, 0.1, 0.5])
+    assert figures.spread_labels([0.5, 0.5], 0.2) == pytest.approx([0.4, 0.6])

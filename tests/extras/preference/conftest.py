@@ -10,6 +10,7 @@ from lib.data.dataset import read_dataset
 from lib.methods import METHODS
 from lib.profile import Settings, load_profile
 from lib.study import Study
+from tests.conftest import DatasetFolder
 
 SETTINGS = {"context": "oracle-page", "rejected": "bm25", "right_from": 0.5, "n_folds": 2, "seed": 13, "method": "full"}
 SETTINGS |= {"rank": 4, "alpha": 8, "beta": 0.1, "learning_rate": 1e-3, "epochs": 2, "batch_size": 4}
@@ -24,13 +25,13 @@ def tiny_qwen(tiny) -> Path:
 
 
 @pytest.fixture(scope="session")
-def make_study(dataset_folder, tiny_qwen, tiny, tmp_path_factory):
+def make_study(tiny_qwen, tiny, tmp_path_factory):
     """Make a study of four companies with two filings each, of two pages; ``spoil`` changes its folder's records."""
     tiny_bert = tiny("BertModel")
 
     def make(spoil=lambda folder: None, **changes) -> Study:
         root = tmp_path_factory.mktemp("study")
-        folder = dataset_folder(root / "data")
+        folder = DatasetFolder(root / "data")
         for number, company in enumerate("ash birch cedar dogwood".split()):
             for year in (2020, 2021):
                 name, sales = f"{company}_{year}", 100 * number + year

@@ -1,4 +1,4 @@
-"""BM25: the library's scores exactly, and a tokenizer that keeps what finance writes."""
+"""Sparse scores: BM25 as the library has it, a tokenizer that keeps what finance writes, and products of SPLADE."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from rank_bm25 import BM25Okapi
 
-from lib.retrievers import bm25
+from lib.models.sparse import TERM, to_matrix
+from lib.retrievers import bm25, splade
 from lib.tokens import tokenize
 
 TERMS = st.sampled_from(["net", "sales", "rose", "$", "1,577", "cash", "zero"])
@@ -33,23 +34,15 @@ def test_a_sound_weight_falls_with_frequency_and_is_never_negative():
         assert model.scores(query) == pytest.approx([n_cash * np.log(1 + 2.5 / 1.5) * 2.5 / (1 + 1.5), 0, 0])
 
 
-@pytest.mark.parametrize(
-    ("text", "tokens"),
-    [
-        ("$ 1,577 and $1577; $1,234.5", "$ 1,577 1577 and $1577 1577 $1,234.5 1234.5"),
-        ("4.2% 4.2 % (370) P&L at year-end", "4.2% 4.2 4.2 % 370 p&l at year-end"),
-        ("3M's 10-K for FY2018", "3 m's 10 k for fy 2018"),
-        ("1,2,3 12,34 profit. 5. \n—•", "1 2 3 12 34 profit 5"),
-    ],
-)
-def test_tokens(text, tokens):
-    assert tokenize(text) == tokens.split()
+def test_tokens():
+    tokens = {"$ 1,577 and $1577; $1,234.5": "$ 1,577 1577 and $1577 1577 $1,234.5 1234.5"}
+    tokens |= {"4.2% 4.2 % (370) P&L at year-end": "4.2% 4.2 4.2 % 370 p&l at year-end"}
+    tokens |= {"3M's 10-K for FY2018": "3 m's 10 k for fy 2018", "1,2,3 12,34 profit. 5. \n—•": "1 2 3 12 34 profit 5"}
+    assert {text: " ".join(tokenize(text)) for text in tokens} == tokens
 
 
 @pytest.mark.parametrize(("form", "tokens"), [("rank_bm25", tokenize), ("rank_bm25, white space", str.split)])
-def test_sound_scores_leave_empty_words_out_and_rows_with_a_paper_s_weights_have_an_index_each(
-    fake_study, form, tokens
-):
+def test_sound_scores_leave_empty_words_out_and_a_paper_s_weights_have_an_index_each(fake_study, form, tokens):
     texts = ["net sales rose", "equipment $ (1,577)", "cash flow", "the year of the year", "we sold goods"]
     study = fake_study(["net sales in the year", "was it $1577?"], texts, {"bm25": {"k1": 1.5, "b": 0.75}})
     assert (bm25.score(study, None) > 0).tolist() == [[True, False, False, True, False], [False, True] + [False] * 3]
@@ -58,3 +51,15 @@ def test_sound_scores_leave_empty_words_out_and_rows_with_a_paper_s_weights_have
         reference = BM25Okapi([tokens(text) for text in texts], k1=k1, b=0.75)
         expected = [reference.get_scores(tokens(question)) for question in study.questions["question"]]
         np.testing.assert_allclose(bm25.score(study, None, k1=k1, form=form), expected)
+
+
+def test_scores_are_dot_products_and_unused_places_are_no_terms(fake_study, monkeypatch):
+    """Texts are records (term, weight), 0 where unused."""
+    texts = [[(2, 0.5), (0, 0)], [(0, 3.0), (1, 9.0)], [(1, 1.0), (0, 0)]], [[(0, 1.0), (2, 2.0)], [(7, 2.0), (0, 0)]]
+    chunks, queries = (to_matrix(np.array(rows, TERM)) for rows in texts)
+    assert chunks.nnz == 4
+    vectors = {"sparse/queries": queries, "sparse/chunks": chunks}
+    monkeypatch.setattr(splade, "sparse_vectors", lambda study, stage, *_, **__: vectors[stage])
+    scores = splade.score(fake_study(["?", "?"], ["a", "b", "c"], {}), None)
+    assert scores.tolist() == [[1.0, 3.0, 0.0], [0.0, 0.0, 0.0]]
+    assert scores.dtype == np.float32
