@@ -16,7 +16,19 @@ from PIL import Image
 
 from lib.data.locate import open_dataset
 from lib.show import display
-from lib.show.display import figure, glue, laid_out, markdown_table, note, only_with_filings, p_value, shown_if, table
+from lib.show.display import (
+    figure,
+    glue,
+    laid_out,
+    markdown_table,
+    note,
+    only_with_filings,
+    p_value,
+    seconds,
+    shown_if,
+    table,
+    typeset,
+)
 from lib.show.drawn import OF_DEMO, SHOWN_WIDTH, not_drawn, pages_in, smallest_type
 from lib.show.markup import Markup, as_csv, escape, explorer_link, label, verbatim
 from lib.show.pictures import marked_lines, page_pair
@@ -61,6 +73,15 @@ def test_a_frame_is_laid_out_by_the_names_of_its_columns():
     assert [*laid_out(pd.DataFrame(frame), {"Gain": "difference"})] == ["Gain", "Verdict"]
     assert [*laid_out(pd.DataFrame(frame).drop(columns="p_holm"), {"Gain": "difference"})] == ["Gain"]
     assert [*map(p_value, (0.0005, 0.0002, np.nan))] == ["0.001", "< 0.001", "–"]
+
+
+def test_numbers_have_a_minus_sign_and_none_where_they_round_to_zero_and_seconds_two_digits():
+    cells = ["-0.20 [-0.30, -0.00]", "+0.00", "-0.001", "-3", "10-K", "-0.0 and text"]
+    shown = markdown_table(pd.DataFrame({"Gain": cells})).splitlines()[2:]
+    written = ["−0.20 \\[−0.30,&nbsp;0.00\\]", "0.00", "−0.001", "−3", "10\\-K", "\\-0.0 and text"]
+    assert shown == [f"| {text} |" for text in written]
+    assert typeset("-0.05 [-0.10, -0.00] (loss); no 10-K, 2-3") == "−0.05 [−0.10, 0.00] (loss); no 10-K, 2-3"
+    assert [*map(seconds, (0.0504, 0.0423, 2, 9.96, 12.3))] == ["0.050", "0.042", "2.0", "10", "12"]
 
 
 def test_captions_are_filled_in_from_the_study_and_what_is_given_and_no_rows_are_still_a_table(study):
