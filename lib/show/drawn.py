@@ -97,7 +97,7 @@ def for_phone(drawn: plt.Figure) -> bool:
 def _lines_high(axes: plt.Axes, lines: list[int]) -> float:
     """How many lines high axes are whose rows' names, of so many lines, just do not meet."""
     room = np.abs(np.diff(axes.get_yticks())) / abs(np.diff(axes.get_ylim())[0])  # shares of the height
-    return max([float(lines[0]), *(np.convolve(lines, [0.5, 0.5], "valid") / room)])
+    return max([float(lines[0]), *(np.add(lines[1:], lines[:-1]) / 2 / room)])
 
 
 def _meeting(drawn: plt.Figure) -> int:

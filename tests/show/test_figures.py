@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lib.show import figures
-from lib.show.drawn import PHONE_WIDTH, for_phone, smallest_type
+from lib.show.drawn import PHONE_WIDTH, _lines_high, for_phone, smallest_type
 
 
 @pytest.fixture(autouse=True)
@@ -85,6 +85,15 @@ def test_a_phone_has_panels_below_each_other_and_no_layout_of_a_figure_whose_tex
     for place in (0, 0.3, 0.6):
         axes.text(place, 0.5, "a name beside its point")
     assert not for_phone(crowded)
+
+
+def test_rows_on_a_phone_are_as_far_apart_as_the_lines_of_their_names():
+    axes = plt.figure().subplots()
+    axes.set(ylim=(10, 0), yticks=[1, 2, 6])
+    assert _lines_high(axes, [1, 1, 1]) == 10  # a line for each of ten parts, the first two rows being one apart
+    assert _lines_high(axes, [1, 1, 15]) == 20  # 8 lines from middle to middle, over four parts
+    axes.set(yticks=[5])
+    assert _lines_high(axes, [3]) == 3
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=15))
