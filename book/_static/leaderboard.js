@@ -1,7 +1,7 @@
 // The leaderboard: rows are folded into families and filtered, columns are chosen; the address has what was chosen.
 "use strict";
 document.addEventListener("DOMContentLoaded", () => {
-  const root = document.getElementById("leaderboard");
+  const root = document.getElementById("board");
   if (!root) return;
   const form = root.querySelector("form"), count = root.querySelector(".count"), table = root.querySelector("table");
   const [body] = table.tBodies, heads = [...table.tHead.rows[0].cells];

@@ -21,6 +21,9 @@ from lib.words import IN_WORDS, NeedsFilings
 TYPE, NOT_DRAWN = ("smallest type", "not drawn")  # in a figure's file
 PAGE_COMMENT = "shows a page of a filing"
 UNBROKEN = re.compile(r"(\[[^\s,]+,|^likely|^not) (?=[^\s,]+\]$|gain$|loss$|shown$)")  # an interval, and a verdict
+SIGN = re.compile(r"(?<![^\s\[(])-(?=\d)")  # of a number, which no letter or digit is before
+NO_SIGN = re.compile(r"(?<![^\s\[(])[-+−](?=0\.0+(?![\d%]))")
+QUANTITY = re.compile(r"[-+]?\d[\d.,]*(?: \[[-+\d., ]+\])?")  # with its interval
 PLACEHOLDER = re.compile(r"(?<!\\)\{(\w+)\}(?!`)")  # neither escaped nor a role of MyST
 WITH_FORM = re.compile(r"(?<!\\)\{(\w+)[:!.\[][^}]*\}(?!`)")
 pd.options.display.precision = 3  # of frames that a cell shows as they are
@@ -44,7 +47,12 @@ def with_interval(mean: float, low: float, high: float) -> str:
 
 def seconds(value: float) -> str:
     """Seconds with two significant digits; a dash where they were not measured."""
-    return "–" if pd.isna(value) else f"{value:.2g}" if value < 10 else f"{value:,.0f}"
+    return "–" if pd.isna(value) else f"{value:#.2g}".rstrip(".") if value < 10 else f"{value:,.0f}"
+
+
+def typeset(text: str) -> str:
+    """A text whose numbers have a minus sign in place of a hyphen, and no sign where they round to zero."""
+    return SIGN.sub("−", NO_SIGN.sub("", text))
 
 
 HEADS = {"n": "n", "k": "k", "p": "p", "p_holm": "p (Holm)"} | METRIC_TITLES
@@ -110,6 +118,7 @@ def markdown_table(frame: pd.DataFrame, plain: bool = False) -> Markup:
 def escape_cell(cell: object) -> str:
     """A cell's text: missing values as a dash, code in backticks left alone."""
     text = cell if isinstance(cell, str) else "–" if pd.isna(cell) else str(cell)
+    text = typeset(text) if QUANTITY.fullmatch(text) else text
     return text if re.fullmatch(r"`[\w.#-]+`", text) else UNBROKEN.sub(r"\1&nbsp;", escape(text))
 
 
@@ -148,7 +157,7 @@ def glue(name: str, value: object, form: str = ".2f") -> None:
     """Keep a value for ``{glue:text}`name``` in Markdown: a float formatted by ``form``, a whole number with thousands
     separators, text as it is."""
     is_float, is_whole = (isinstance(value, kinds) for kinds in (float | np.floating, int | np.integer))
-    text = format(value, form if is_float else "," if is_whole else "")
+    text = typeset(format(value, form if is_float else "," if is_whole else ""))
     shown = {f"{GLUED}text/plain": repr("–" if is_float and np.isnan(value) else text)}
     display(shown, raw=True, metadata={"scrapbook": {"name": name, "mime_prefix": GLUED}})
 

@@ -85,13 +85,19 @@ def for_phone(drawn: plt.Figure) -> bool:
         names = [fill(one.get_text().replace("\n", " "), 26) for one in axes.get_yticklabels()]
         if any(len(name) > 8 for name in names):
             axes.set_yticks(axes.get_yticks(), names, fontsize=8)
-            height = max(height, 0.15 * len(names) * max(name.count("\n") + 1 for name in names) + 1)
+            height = max(height, 0.15 * _lines_high(axes, [name.count("\n") + 1 for name in names]) + 1)
         axes.set_xlabel(fill(axes.get_xlabel(), 38))
         for text in axes.texts:
             text.set_fontsize(min(text.get_fontsize(), 8.5))
     drawn.set_size_inches(PHONE_WIDTH, height)
     drawn.set_layout_engine("constrained")
     return _meeting(drawn) <= met and all(axes.get_position().width > 0.3 for axes in panels)
+
+
+def _lines_high(axes: plt.Axes, lines: list[int]) -> float:
+    """How many lines high axes are whose rows' names, of so many lines, just do not meet."""
+    room = np.abs(np.diff(axes.get_yticks())) / abs(np.diff(axes.get_ylim())[0])  # shares of the height
+    return max([float(lines[0]), *(np.add(lines[1:], lines[:-1]) / 2 / room)])
 
 
 def _meeting(drawn: plt.Figure) -> int:

@@ -34,16 +34,24 @@ plt.rcParams.update(STYLE)
 def bars(
     axes: plt.Axes, parts: Mapping[str, pd.DataFrame], labels: Sequence[str], colours: Sequence, size: float = 0.8
 ) -> None:
-    """Horizontal bars of ``parts`` (name in the legend to mean, low and high, or mean alone, a row per label), one
-    group per label from top to bottom, ``size`` high and 1 apart, with intervals or else with their numbers."""
+    """Horizontal bars of ``parts`` (name to mean, low and high, or mean alone, a row per label), one group per label
+    from top to bottom, ``size`` high and 1 apart, with intervals or else with their numbers; named in the group that
+    leaves most room."""
     step = size / len(parts)
+    ends = pd.concat(
+        [part["high" if "low" in part else "mean"].reset_index(drop=True) for part in parts.values()], axis=1
+    )
+    roomy = int(ends.max(axis=1).argmin()) if len(ends) else 0
     for number, ((name, part), colour) in enumerate(zip(parts.items(), cycle(colours), strict=False)):
         where = np.arange(len(labels)) + (number - (len(parts) - 1) / 2) * step
         error = np.abs(part[["low", "high"]].to_numpy().T - part["mean"].to_numpy()) if "low" in part else None
         style = {"color": colour, "label": name, "error_kw": {"lw": 1, "ecolor": DARK}}
         drawn = axes.barh(where, part["mean"], step, xerr=error, **style)
-        if error is None:
-            axes.bar_label(drawn, fontsize=9, padding=2)
+        form = "{:.0f}" if (part["mean"] % 1 == 0).all() else "{:.2f}"
+        written = [form.format(mean) if error is None else "" for mean in part["mean"]]
+        if len(written):
+            written[roomy] = f"{written[roomy]}  {name}".strip()
+        axes.bar_label(drawn, written, fontsize=9, padding=2)
     label_rows(axes, labels)
 
 
@@ -88,6 +96,17 @@ def spread_labels(heights: Sequence[float], gap: float) -> np.ndarray:
     return placed
 
 
+def name_dots(axes: plt.Axes, dots: pd.DataFrame, gap: float) -> None:
+    """Names beside dots (``name``, its last line at the dot; ``x`` on a log axis, ``y``), on the left where
+    ``is_left``; of dots that are near each other, ``gap`` apart."""
+    dots = dots.sort_values("x")
+    near = np.log10(dots["x"]).diff().gt(0.6).cumsum()
+    for (_, is_left), part in dots.groupby([near, "is_left"]):
+        style = {"textcoords": "offset points", "ha": "right" if is_left else "left", "fontsize": 9}
+        for row, height in zip(part.itertuples(), spread_labels(part["y"], gap), strict=True):
+            axes.annotate(row.name, (row.x, height), (-6 if is_left else 6, -5), va="bottom", **style)
+
+
 def paired_dots(
     axes: plt.Axes, pairs: Mapping[str, pd.DataFrame], labels: Sequence[str], colours: Sequence[str] = COLOURS[:1] * 2
 ) -> None:
@@ -99,4 +118,13 @@ def paired_dots(
         if "low" in part:
             axes.hlines(rows + (-0.17, 0.17)[number], part["low"], part["high"], color=colour, lw=1.2, alpha=0.7)
         axes.plot(part["mean"], rows, "o", ms=7, mfc=fill, mec=colour, mew=1.8, label=name, zorder=3)
-    label_rows(axes, [textwrap.fill(label, 30) for label in labels])
+    label_rows(axes, [textwrap.fill(label, 42) for label in labels])
+
+
+def name_pair(axes: plt.Axes, pairs: Mapping[str, pd.DataFrame]) -> None:
+    """Names above the dots of :func:`paired_dots`, in the row with both and most room."""
+    means = pd.DataFrame({name: part["mean"].to_numpy() for name, part in pairs.items()}).dropna()
+    for row, ends in means.loc[means.max(axis=1).nsmallest(1).index].iterrows():
+        for (name, x), side, away in zip(ends.sort_values().items(), ("right", "left"), (6, -6), strict=True):
+            style = {"textcoords": "offset points", "ha": side, "fontsize": 9}
+            axes.annotate(name, (x, row), (away, 6), **style)

@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from urllib.parse import parse_qsl
 
@@ -104,6 +105,8 @@ def test_pages_open_in_a_browser_and_none_is_wider_than_a_phone(book, browser):
         broken = "return [...document.images].filter(i => i.complete && !i.naturalWidth).map(i => i.src)"
         assert browser.execute_script(broken) == [], page.name
         assert browser.execute_script("return [...document.images].filter(i => !i.alt).length") == 0, page.name
+        ids = browser.execute_script("return [...document.querySelectorAll('[id]')].map(e => e.id)")
+        assert [one for one, n in Counter(ids).items() if n > 1] == [], page.name
         errors = [entry for entry in browser.get_log("browser") if entry["source"] == "javascript"]
         assert errors == [], page.name
         look(browser, 390, 844, is_phone=True)
@@ -122,6 +125,18 @@ def test_the_index_says_in_one_screen_what_was_found(book, browser, scheme):
     look(browser, 390, 844, is_phone=True, scheme=scheme)
     browser.refresh()
     assert browser.execute_script(shown).endswith("/_images/narrow/lost.svg")
+
+
+def test_a_chapters_figure_has_no_box_in_dark_mode_and_its_tables_break_between_pages_on_paper(book, browser):
+    look(browser, 1280, 900, scheme="dark")
+    open_page(browser, (book / "notebooks" / "03_baselines.html").as_uri())
+    code = "const s = getComputedStyle(document.querySelector(arguments[0])); return arguments[1].map(one => s[one])"
+    style = browser.execute_script(code, "#fig-baselines img", ["backgroundColor", "padding"])
+    assert style == ["rgba(0, 0, 0, 0)", "0px"]
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    breaks = [browser.execute_script(code, f"#tab-baselines{row}", ["breakInside"]) for row in ("", " tbody tr")]
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+    assert breaks == [["auto"], ["avoid"]]
 
 
 def test_what_was_published_is_shown(book):

@@ -203,12 +203,12 @@ def test_columns_are_chosen_and_the_address_restores_everything(open_board, brow
 def test_without_a_script_it_is_a_plain_table_of_all_rows_and_it_prints_whole(open_board, browser):
     open_board(has_scripts=False)
     assert titles(browser) == ALL_ROWS
-    assert not browser.find_element("css selector", "#leaderboard form").is_displayed()
+    assert not browser.find_element("css selector", "#board form").is_displayed()
     assert {"one page_recall", "two page_recall", "needs"} <= {*heads(browser)}
     open_board()
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
     assert len(titles(browser)) == len(MEANS), "folded rows are printed"
-    scroll = browser.find_element("css selector", "#leaderboard .scroll")
+    scroll = browser.find_element("css selector", "#board .scroll")
     overflow, height = scroll.value_of_css_property("overflow"), scroll.size["height"]
     table = browser.execute_script("return document.querySelector('table').offsetHeight")
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})

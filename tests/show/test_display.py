@@ -18,8 +18,20 @@ from PIL import Image
 
 from lib.data.locate import open_dataset
 from lib.show import display, figures
-from lib.show.display import figure, glue, laid_out, markdown_table, note, only_with_filings, p_value, shown_if, table
-from lib.show.drawn import OF_DEMO, PHONE_WIDTH, SHOWN_WIDTH, for_phone, not_drawn, pages_in, smallest_type
+from lib.show.display import (
+    figure,
+    glue,
+    laid_out,
+    markdown_table,
+    note,
+    only_with_filings,
+    p_value,
+    seconds,
+    shown_if,
+    table,
+    typeset,
+)
+from lib.show.drawn import OF_DEMO, PHONE_WIDTH, SHOWN_WIDTH, _lines_high, for_phone, not_drawn, pages_in, smallest_type
 from lib.show.markup import Markup, as_csv, escape, explorer_link, label, verbatim
 from lib.show.pictures import marked_lines, page_pair
 from lib.show.tables import reported_runs
@@ -60,6 +72,15 @@ def test_a_frame_is_laid_out_by_the_names_of_its_columns():
     assert [*laid_out(pd.DataFrame(frame), {"Gain": "difference"})] == ["Gain", "Verdict"]
     assert [*laid_out(pd.DataFrame(frame).drop(columns="p_holm"), {"Gain": "difference"})] == ["Gain"]
     assert [*map(p_value, (0.0005, 0.0002, np.nan))] == ["0.001", "< 0.001", "–"]
+
+
+def test_numbers_have_a_minus_sign_and_none_where_they_round_to_zero_and_seconds_two_digits():
+    cells = ["-0.20 [-0.30, -0.00]", "+0.00", "-0.001", "-3", "10-K", "-0.0 and text"]
+    shown = markdown_table(pd.DataFrame({"Gain": cells})).splitlines()[2:]
+    written = ["−0.20 \\[−0.30,&nbsp;0.00\\]", "0.00", "−0.001", "−3", "10\\-K", "\\-0.0 and text"]
+    assert shown == [f"| {text} |" for text in written]
+    assert typeset("-0.05 [-0.10, -0.00] (loss); no 10-K, 2-3") == "−0.05 [−0.10, 0.00] (loss); no 10-K, 2-3"
+    assert [*map(seconds, (0.0504, 0.0423, 2, 9.96, 12.3))] == ["0.050", "0.042", "2.0", "10", "12"]
 
 
 def test_captions_are_filled_in_from_the_study_and_what_is_given_and_no_rows_are_still_a_table(study):
@@ -227,6 +248,35 @@ def test_of_two_joined_dots_the_first_is_hollow_and_a_missing_one_is_left_out():
     assert names(drawn) == ["Dense", "BM25"]
 
 
+def test_bars_are_named_in_the_group_with_most_room_and_have_one_number_of_digits():
+    axes = plt.figure().subplots()
+    parts = {"ours": pd.DataFrame({"mean": [0.9, 0.4]}), "theirs": pd.DataFrame({"mean": [0.35, 0.3]})}
+    figures.bars(axes, parts, ["Dense", "BM25"], figures.COLOURS)
+    assert [one.get_text() for one in axes.texts] == ["0.90", "0.40  ours", "0.35", "0.30  theirs"]
+    ends = pd.DataFrame({"mean": [4.0, 2.0], "low": [3.0, 1.0], "high": [5.0, 9.0]})
+    axes = plt.figure().subplots()
+    figures.bars(axes, {"ours": ends}, ["Dense", "BM25"], figures.COLOURS)
+    assert [one.get_text() for one in axes.texts] == ["ours", ""]
+
+
+def test_two_joined_dots_are_named_once_the_names_apart_from_each_other():
+    axes = plt.figure().subplots()
+    parts = {"before": pd.DataFrame({"mean": [0.2, 0.3]}), "after": pd.DataFrame({"mean": [np.nan, 0.1]})}
+    figures.name_pair(axes, parts)
+    shown = [(one.get_text(), one.xy, one.get_ha()) for one in axes.texts]
+    assert shown == [("after", (0.1, 1), "right"), ("before", (0.3, 1), "left")]
+    figures.name_pair(axes, {name: part.head(1) for name, part in parts.items()})
+    assert len(axes.texts) == 2
+
+
+def test_names_of_dots_stand_on_their_side_and_apart_where_dots_are_near():
+    axes = plt.figure().subplots()
+    dots = pd.DataFrame({"name": ["a", "b", "c"], "x": [1.0, 1.1, 10.0], "y": [0.5, 0.5, 0.5]})
+    figures.name_dots(axes, dots.assign(is_left=[False, False, True]), 0.2)
+    shown = {one.get_text(): (one.get_ha(), round(one.xy[1], 9)) for one in axes.texts}
+    assert shown == {"a": ("left", 0.4), "b": ("left", 0.6), "c": ("right", 0.5)}
+
+
 def test_a_phone_has_panels_below_each_other_and_no_layout_of_a_figure_whose_texts_would_meet():
     drawn, panels = plt.subplots(1, 2, figsize=(7.6, 2), sharey=True)
     for axes in panels:
@@ -242,6 +292,15 @@ def test_a_phone_has_panels_below_each_other_and_no_layout_of_a_figure_whose_tex
     for place in (0, 0.3, 0.6):
         axes.text(place, 0.5, "a name beside its point")
     assert not for_phone(crowded)
+
+
+def test_rows_on_a_phone_are_as_far_apart_as_the_lines_of_their_names():
+    axes = plt.figure().subplots()
+    axes.set(ylim=(10, 0), yticks=[1, 2, 6])
+    assert _lines_high(axes, [1, 1, 1]) == 10  # a line for each of ten parts, the first two rows being one apart
+    assert _lines_high(axes, [1, 1, 15]) == 20  # 8 lines from middle to middle, over four parts
+    axes.set(yticks=[5])
+    assert _lines_high(axes, [3]) == 3
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=15))
