@@ -85,7 +85,7 @@ def build_book(names: Names, jobs: int = 0, check: Callable[[Study], None] | Non
         is_heavy = bool(hub_models(study.profile))
         if check and study.has_text and is_heavy:
             check(study)
-        if len(changed) > 1:
+        if changed == chapters(study.dataset.lacks):
             for name in ("tables", "figures"):
                 shutil.rmtree(study.outputs / name, ignore_errors=True)
         forget_stages(study, [*changed, "book", "measure"])
