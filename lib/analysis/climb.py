@@ -39,7 +39,7 @@ CLIMB = (
         "page_scorer_light_order_records",
     ),
     Step(
-        "Instead, rank these pages by words, identity, row labels and statements together (Ahead)",
+        "In place of the adapter, rank these pages by words, identity, row labels and statements together (Ahead)",
         "the same",
         "ahead_general",
         rung=LADDER[-2].name,

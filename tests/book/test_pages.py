@@ -67,7 +67,7 @@ def test_the_pages_of_a_study_state_what_they_are_made_from(study, tmp_path):
     ):
         assert wanted in pages[page], wanted
     text = readme_text(study, SimpleNamespace(manifest=made, digest="0" * 64))
-    assert "the best ordinary method (BM25, first 5 chunks)" in text
+    assert "the best ordinary method (BM25, first 5 chunks, filings not matched)" in text
     assert "**How far to trust it**" in text
     (tmp_path / "README.md").write_text(f"{BEGIN}\n")
     with pytest.raises(StudyError, match=f"needs one line '{BEGIN}' and one line '{END}'"):
@@ -123,14 +123,17 @@ RUNGS += [DRAW.assign(metric="rung_page_recall/statements", mean=0.6)]
         (summary(*BOTH, **LOST), "Most evidence is lost on the wrong page of the right filing."),
         (summary(*BOTH, page_recall=0.6), "What is lost is lost mostly on the wrong page of the right filing."),
         (summary(*BOTH, doc_recall=0.31, **LOST), "Most evidence is lost because another filing is searched."),
-        (summary(*BOTH, **LOST), "the best ordinary method (Dense, first 5 chunks) finds 30% on"),
+        (summary(*BOTH, **LOST), "the best ordinary method (Dense, first 5 chunks, filings not matched) finds 30% on"),
         (
             summary(*BOTH, **LOST),
             "loses 10% with the filing and 60% inside a filing that it did reach (50% where other pages that",
         ),
         (summary(*BOTH, ("dense_records", 0.2)), "takes a plain dense search from 40% to 60%"),
         (AHEAD, "finds 80%."),
-        (pd.concat([AHEAD, *RUNGS]), "finds 70%, or 60% without its hand-written page kinds"),
+        (
+            pd.concat([AHEAD, *RUNGS]),
+            "finds 70% (mean over draws of its folds), or 60% without its hand-written page kinds",
+        ),
     ],
 )
 def test_the_finding_is_of_the_best_baseline_and_names_the_larger_loss(table, said, tmp_path):
@@ -178,9 +181,9 @@ def test_trust_says_what_encoders_and_other_sets_change(monkeypatch, tmp_path):
     second = found[headline.OF_SETS][0]
     text += filled("further", better=headline.better(study, before), calculated=calculated, second=second)
     assert "(bge-small-en-v1.5, int8) takes page recall from 20% to 40% for Dense; from 50% to 51% for Dense," in text
-    assert "from 80% to 80% for Ahead (means; verdicts in chapter 3)." in text
+    assert "from 80% to 80% for Ahead (one draw of folds; verdicts in chapter 3)." in text
     assert "from a dense search behind the match is +0.30 on A (gain) (chapter 7)." in text
-    assert "change the share from 20% to 25% (not shown, chapter 6)." in text
+    assert "give 25% in place of the best ordinary method's 20% (not shown, chapter 6)." in text
     assert headline.better(study, before.iloc[:0]) is None
 
 
