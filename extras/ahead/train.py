@@ -21,12 +21,11 @@ def train(study: Study, target: Path = SAVED) -> dict:
         "n_questions": len(union.questions),
         "n_companies": int(union.questions["company"].nunique()),
         "embedder": study.settings_of(("embedder",))["embedder"],
+        "question_ids": union.questions["question_id"].tolist(),
     }
-    learnt_from = {"question_ids": union.questions["question_id"].tolist()}
     target.mkdir(parents=True, exist_ok=True)
     for name, variant in SAVED_VARIANTS.items():
-        record = about if name == "index" else about | learnt_from
-        record = record | {"share": ranker.choose(study, union, companies, sets, variant)}
+        record = about | {"share": ranker.choose(study, union, companies, sets, variant)}
         booster = ranker.fit(study, union, companies, sets, variant)
         (target / f"{name}.txt").write_text(booster.model_to_string(), encoding="utf-8")
         (target / f"{name}.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")

@@ -172,6 +172,7 @@ def readme_text(study: Study, published: Published, figure: str = "") -> str:
         sentences=sentences(study, summary),
         trust=trust(study, summary),
         figure=f"\n![{ALT}]({figure})\n" if figure else "",
+        intervals=intervals(summary),
         manifest=manifest,
         digest=published.digest,
         minutes=round(sum(record["wall_s"] for record in manifest["stages"]) / 60),
