@@ -69,11 +69,17 @@ def _measured(
     return metrics_csv(table[METRIC_COLUMNS].astype(TYPES))
 
 
-def evaluate_given(study: Study, run: pd.DataFrame, name: str, texts: Mapping[str, str] | None = None) -> pd.DataFrame:
-    """The metrics of a run from outside (RUN_COLUMNS) as :func:`evaluate` gives those of the study's, under the
-    standard condition; ``texts``, by chunk_id, are those of all its chunks that are measured."""
-    found = read_csv(io.BytesIO(_measured(study, run, texts, name, CONDITIONS[0])), **TYPES)
-    return _with_pooled(study, in_order(found, study.questions), run, name, CONDITIONS[0])
+def evaluate_given(
+    study: Study,
+    run: pd.DataFrame,
+    name: str,
+    texts: Mapping[str, str] | None = None,
+    condition: Condition = "standard",
+) -> pd.DataFrame:
+    """The metrics of a run from outside (RUN_COLUMNS) as :func:`evaluate` gives those of the study's; ``texts``, by
+    chunk_id, are those of all its chunks that are measured."""
+    found = read_csv(io.BytesIO(_measured(study, run, texts, name, condition)), **TYPES)
+    return _with_pooled(study, in_order(found, study.questions), run, name, condition)
 
 
 def evaluate(study: Study, method: str, condition: Condition = "standard") -> pd.DataFrame:

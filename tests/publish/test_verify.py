@@ -9,9 +9,10 @@ import pandas as pd
 import pytest
 
 from extras.publish import verify
-from extras.publish.verify import compare_metrics, compare_runs, compare_tables, difference
+from extras.publish.verify import compare_metrics, compare_runs, compare_tables, difference, measured
 from lib import studies
 from lib.data.dataset import read_dataset
+from lib.evaluation import chunk_texts, evaluate, evaluate_given
 from lib.options import Names
 from lib.published import METRICS_FILE
 from lib.studies import OUTPUTS_VARIABLE
@@ -63,10 +64,46 @@ def test_a_chapter_s_tables_are_compared_cell_by_cell_by_their_numbers(tmp_path)
         compare_tables(tmp_path / "none", tmp_path / "now", "01_data", said.append)
 
 
-def test_another_chunk_at_a_rank_differs_unless_its_score_is_a_matter_of_rounding():
-    then, swapped = run(("a", 2.0), ("b", 1.0), ("c", 0.5)), run(("a", 2.001), ("c", 1.002), ("b", 1.0))
-    for now, verdicts in ((swapped, ["within", "within", "differs"]), (run(("a", 2.0)), ["equal"] + ["differs"] * 2)):
-        assert compare_runs(then, now, "bm25", "standard")["verdict"].tolist() == verdicts
+def verdicts(then: pd.DataFrame, now: pd.DataFrame) -> list[str]:
+    return compare_runs(then, now, "bm25", "standard")["verdict"].tolist()
+
+
+def test_a_score_is_compared_by_the_spread_of_its_list():
+    then = run(("a", 2.0), ("b", 0.003), ("c", -2.0))  # a spread of 4
+    assert verdicts(then, run(("a", 2.0), ("b", 0.003 + 4 * 0.9e-3), ("c", -2.0))) == ["equal", "within", "equal"]
+    assert verdicts(then, run(("a", 2.0), ("b", 0.003 + 4 * 1.1e-3), ("c", -2.0))) == ["equal", "differs", "equal"]
+    assert verdicts(then, run(("a", 2.0), ("b", 0.003))) == ["equal", "equal", "differs"]
+    large = run(("a", 1000.0), ("b", 999.9))  # a spread of a tenth: another constant is another score
+    assert verdicts(large, run(("a", 1000.5), ("b", 1000.4))) == ["differs", "differs"]
+    alone = run(("a", 0.8))  # no spread: by the score itself
+    assert [verdicts(alone, run(("a", now))) for now in (0.8004, 0.8012)] == [["within"], ["differs"]]
+
+
+def test_chunks_change_places_only_where_their_scores_are_a_matter_of_rounding():
+    then = run(("a", 2.0), ("b", 1.0), ("c", 0.999), ("d", 0.0))  # a spread of 2: swaps within 0.006
+    swapped = run(("a", 2.0), ("c", 1.001), ("b", 0.998), ("d", 0.0))
+    assert verdicts(then, swapped) == ["equal", "within", "within", "equal"]
+    far = run(("a", 2.0), ("d", 1.0), ("b", 0.999), ("c", 0.0))  # the scores of the ranks, but d's own was 0
+    assert verdicts(then, far) == ["equal", "differs", "within", "differs"]
+    others = run(("a", 2.0), ("b", 1.0), ("c", 0.999), ("e", 0.001))  # e was below the last rank, and nearly on it
+    assert verdicts(then, others) == ["equal", "equal", "equal", "within"]
+    strangers = run(("a", 2.0), ("e", 1.0), ("f", 0.999), ("d", 0.0))
+    assert verdicts(then, strangers) == ["equal", "differs", "differs", "equal"]
+
+
+def test_metrics_of_a_question_whose_chunks_changed_places_are_those_of_the_published_ranking(study):
+    fresh, texts = study.run("bm25"), chunk_texts(study)
+    first, second = fresh.index[fresh["question_id"] == fresh["question_id"].iloc[0]][:2]
+    published, names = fresh.copy(), ["chunk_id", "doc_name", "page"]
+    published.loc[[first, second], names] = fresh.loc[[second, first], names].to_numpy()
+    of_fresh, of_published = evaluate(study, "bm25"), evaluate_given(study, published, "bm25", texts)
+    assert set(compare_metrics(of_published, of_fresh)["verdict"]) == {"equal", "differs"}
+    for near, expected in ((1e-6, of_published), (0.5, of_fresh)):
+        scores = fresh["score"].copy()
+        scores[second] = scores[first] - near
+        rows = compare_runs(published.assign(score=scores), fresh.assign(score=scores), "bm25", "standard")
+        found = measured(study, published, rows, "bm25", "standard")
+        assert set(compare_metrics(expected, found)["verdict"]) == {"equal"}
 
 
 @pytest.fixture
