@@ -5,6 +5,7 @@ import json
 import math
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from lib.chunkings.table import CHUNKINGS
@@ -55,10 +56,10 @@ def open_study(
             raise StudyError(f"{name} is {given!r}: give a name or a path")
     if results not in ("published", "fresh"):
         raise StudyError(f"results is {results!r}: say published or fresh")
-    settings, of_set = load_profile(profile), name_of(questions) if questions else "financebench"
-    published = Published.of(of_set, settings.name) if results == "published" else None
+    settings = load_profile(profile)
+    published = published_of(questions, settings.name) if results == "published" else None
     if published and not is_here(dataset, questions):
-        what = f"The questions of {of_set}, or their filings," if questions else "FinanceBench's filings"
+        what = f"The questions of {questions}, or their filings," if questions else "FinanceBench's filings"
         say(f"{what} are not here. {published.sentence} For a live run, use DATASET=demo.")
         found, settings = published.dataset(), published.settings(settings)
     else:
@@ -92,15 +93,19 @@ def check_parameters(given: dict[str, object], profile: str) -> None:
     for name, value in given.items():
         if name in ("methods", "baselines", "baseline") and value is not None:
             chosen([value] if name == "baseline" else value, what=name)
-        if name == "second" and not (isinstance(value, str) and is_set(value, profile)):
+        if name == "second" and not (
+            isinstance(value, str) and (questions_root(value) or published_of(value, profile))
+        ):
             raise StudyError(f"second is {value!r}: no question set; give a folder or the name of a published one")
         if name in PRICES and not (type(value) in (int, float) and 0 <= value < math.inf):
             raise StudyError(f"{name} is {value!r}: give a price in USD such as 0.01, not below 0")
 
 
-def is_set(questions: str, profile: str) -> bool:
-    """Whether a question set is on this machine or published under a profile."""
-    return bool(questions_root(questions) or Published.of(name_of(questions), profile))
+def published_of(questions: str, profile: str) -> Published | None:
+    """What is published of a question set, by default FinanceBench; none of a text that cannot be a folder's name."""
+    with suppress(OSError, RuntimeError, ValueError):
+        return Published.of(name_of(questions) if questions else "financebench", profile)
+    return None
 
 
 def with_text(study: Study) -> Study:

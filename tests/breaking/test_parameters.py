@@ -11,7 +11,7 @@ from tests.breaking.damage import cases
 
 pytestmark = [pytest.mark.slow, pytest.mark.breaking]
 
-NAMES = {"a list": [1], "a number": 5, "nothing": None, "a folder that is not there": "no/such"}
+NAMES = {"a list": [1], "a number": 5, "nothing": None, "a folder that is not there": "no/such", "no user": "~no-user"}
 METHODS = {
     "none": [],
     "no text": "",
@@ -36,7 +36,7 @@ WRONG = {
     "baseline": {"unknown": "nope", "a number": 5, "a list": ["bm25"]},
     "k": COUNTS | {"not measured": 7, "nothing": None},
     **dict.fromkeys(["pages", "chunk_size"], COUNTS),
-    "second": NAMES | {"no text": ""},
+    "second": NAMES | {"a null": "a\0b", "too long": "x" * 300},
     **dict.fromkeys(["core_hour", "gib_month"], PRICES),
 }
 
@@ -65,7 +65,7 @@ CASES = {
 def test_a_wrong_value_of_a_parameter_is_named(told, name, parameter, value):
     values, code = beginning(name)
     shown = [*value] if isinstance(value, list | dict) and len(value) else [value]
-    with told(str(shown[0])):
+    with told(repr(shown[0]).strip("'")):
         exec(code, values | {parameter: value})
 
 
