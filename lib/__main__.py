@@ -92,8 +92,8 @@ def notebook(names: Names, name: str, parameters: list[tuple[str, str]]) -> str:
     for key, value in parameters:
         try:
             given[key] = yaml.safe_load(value)
-            json.dumps(given[key])
-        except (yaml.YAMLError, TypeError):  # a date is one
+            digest_of(given[key])
+        except (yaml.YAMLError, TypeError, ValueError, RecursionError):  # a date is one, or half a letter
             raise StudyError(f"{key} is {value!r}: give its value as YAML, such as 5 or [bm25, dense]") from None
     folder = ARTIFACTS / "reruns" / f"{name}-{digest_of(given)[:12]}"
     os.environ[OUTPUTS_VARIABLE] = str(folder)

@@ -17,20 +17,22 @@ def of_family(family: str = MAIN) -> list[str]:
     return [name for name, row in METHODS.items() if row.family == family]
 
 
-def chosen(names: Sequence[str] | str | None, otherwise: Sequence[str] | None = None) -> list[str]:
-    """The methods that were asked for, or all of ``otherwise`` (by default those of the study itself).
+def chosen(
+    names: Sequence[str] | str | None, otherwise: Sequence[str] | None = None, what: str = "methods"
+) -> list[str]:
+    """The methods that were asked for, each once, or all of ``otherwise`` (by default those of the study itself).
 
     Names may come as one text, such as ``bm25 dense`` or ``[bm25, dense]``, as papermill passes lists. A StudyError
-    names one that the table does not have.
+    names one that the table does not have, or the parameter, ``what``, that names none.
     """
     if names is None:
         return of_family() if otherwise is None else list(otherwise)
     names = re.findall(r"[\w-]+", names) if isinstance(names, str) else names
     if not names or not isinstance(names, (list, tuple)):
-        raise StudyError(f"methods is {names!r}: give names with spaces between, such as bm25 dense")
-    if unknown := [name for name in names if name not in METHODS]:
+        raise StudyError(f"{what} is {names!r}: give names with spaces between, such as bm25 dense")
+    if unknown := [name for name in names if name not in list(METHODS)]:
         raise StudyError(f"no method {unknown[0]!r}: say one of {', '.join(METHODS)}")
-    return list(names)
+    return list(dict.fromkeys(names))
 
 
 def baselines() -> list[str]:

@@ -2,14 +2,17 @@
 
 import ast
 import json
+import math
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from lib.chunkings.table import CHUNKINGS
 from lib.corpus import ARTIFACTS, Corpus
 from lib.data.locate import financebench_root, name_of, open_dataset, questions_root
 from lib.files import ROOT, digest_of
+from lib.method_sets import chosen
 from lib.methods import METHODS
 from lib.profile import load_profile
 from lib.published import Published
@@ -18,6 +21,7 @@ from lib.words import StudyError
 
 OUTPUTS_VARIABLE = "RETRIEVAL_GAP_OUTPUTS"
 NOTEBOOKS = ROOT / "notebooks"
+PRICES = ("core_hour", "gib_month")  # parameters of the chapter on growth
 
 
 def open_study(
@@ -43,16 +47,19 @@ def open_study(
         questions: another question set over the dataset's filings: a folder with ``data/*questions*.jsonl``, or the
             name of a published one; empty for the dataset's own.
         parameters: the chapter's other parameters. Where one differs from the notebook's own, or a setting is changed,
-            outputs go to a folder beside the book's.
+            outputs go to a folder beside the book's; all go to the one that OUTPUTS_VARIABLE names, if it is set.
 
-    A StudyError names what does not exist or cannot be used.
+    A StudyError names what does not exist or cannot be used, or a parameter that cannot have its value.
     """
+    for name, given in (("dataset", dataset), ("profile", profile), ("questions", questions)):
+        if not isinstance(given, str):
+            raise StudyError(f"{name} is {given!r}: give a name or a path")
     if results not in ("published", "fresh"):
         raise StudyError(f"results is {results!r}: say published or fresh")
-    settings, of_set = load_profile(profile), name_of(questions) if questions else "financebench"
-    published = Published.of(of_set, settings.name) if results == "published" else None
+    settings = load_profile(profile)
+    published = published_of(questions, settings.name) if results == "published" else None
     if published and not is_here(dataset, questions):
-        what = f"The questions of {of_set}, or their filings," if questions else "FinanceBench's filings"
+        what = f"The questions of {questions}, or their filings," if questions else "FinanceBench's filings"
         say(f"{what} are not here. {published.sentence} For a live run, use DATASET=demo.")
         found, settings = published.dataset(), published.settings(settings)
     else:
@@ -65,17 +72,40 @@ def open_study(
     changed = {name: value for name, value in (changes or {}).items() if value is not None}
     if changed:
         settings = settings.replaced(changed)
-    k, ks = parameters.get("k"), settings.metrics.ks
-    if k is not None and (type(k) is not int or k not in ks):
+    ks = settings.metrics.ks
+    k = parameters.get("k", ks[0])
+    if type(k) is not int or k not in ks:
         raise StudyError(f"k is {k!r}: say one of {', '.join(map(str, ks))}, or add it to metrics.ks of the profile")
     changed |= changed_parameters(chapter, parameters)
-    home = Path(os.environ.get(OUTPUTS_VARIABLE) or Path(artifacts) / found.name / settings.name)
-    outputs = home / "reruns" / f"{chapter}-{digest_of(changed)[:12]}" if changed else home
+    check_parameters(changed, settings.name)
+    home = Path(artifacts) / found.name / settings.name
+    beside = home / "reruns" / f"{chapter}-{digest_of(changed)[:12]}" if changed else home
+    outputs = Path(os.environ.get(OUTPUTS_VARIABLE) or beside)
     corpus = Corpus(found, settings, CHUNKINGS, artifacts, published, outputs, chapter)
     corpus.uses_published = results == "published"
     study = Study(corpus, METHODS)
     study.parameters = parameters
     return study
+
+
+def check_parameters(given: dict[str, object], profile: str) -> None:
+    """A StudyError where a parameter of a chapter cannot have its value; question sets are sought under a profile."""
+    for name, value in given.items():
+        if name in ("methods", "baselines", "baseline") and value is not None:
+            chosen([value] if name == "baseline" else value, what=name)
+        if name == "second" and not (
+            isinstance(value, str) and (questions_root(value) or published_of(value, profile))
+        ):
+            raise StudyError(f"second is {value!r}: no question set; give a folder or the name of a published one")
+        if name in PRICES and not (type(value) in (int, float) and 0 <= value < math.inf):
+            raise StudyError(f"{name} is {value!r}: give a price in USD such as 0.01, not below 0")
+
+
+def published_of(questions: str, profile: str) -> Published | None:
+    """What is published of a question set, by default FinanceBench; none of a text that cannot be a folder's name."""
+    with suppress(OSError, RuntimeError, ValueError):
+        return Published.of(name_of(questions) if questions else "financebench", profile)
+    return None
 
 
 def with_text(study: Study) -> Study:

@@ -79,6 +79,7 @@ def open_page(browser, address: str) -> None:
     from selenium.webdriver.support.ui import WebDriverWait
 
     is_there = "return document.readyState === 'complete' && location.protocol === new URL(arguments[0]).protocol"
+    is_there += " && !document.querySelector('.search-summary:empty')"  # of a search that goes on
     browser.get("about:blank")
     browser.get(address)
     WebDriverWait(browser, 20).until(lambda _: browser.execute_script(is_there, address))

@@ -80,6 +80,7 @@ def test_every_parameter_has_a_type_and_a_comment(code):
     lines = code[0].source.splitlines()
     assert all(re.search(r"\S  # [\w\[\]]+: \S", line) for line in lines)
     assert {"dataset", "profile", "results"} <= {line.split(" = ")[0] for line in lines}
+    assert "default, base, paper, smoke, or a .yaml file" in code[0].source
 
 
 def shows(cell: nbformat.NotebookNode) -> bool:

@@ -198,6 +198,7 @@ def test_a_book_s_own_parameters_write_into_its_outputs_and_changed_ones_beside_
     monkeypatch.setenv(OUTPUTS_VARIABLE, str(tmp_path / "mine"))
     elsewhere = opened(**OWN, results="published")
     assert (elsewhere.outputs, elsewhere.home) == (tmp_path / "mine", study.home)
+    assert opened(**OWN | {"k": 10}).outputs == tmp_path / "mine"  # the one folder that make notebook names
     assert elsewhere.published.root.name == "default"
     assert elsewhere.store.published is None  # of the demo its texts alone
 
@@ -207,6 +208,10 @@ def test_a_book_s_own_parameters_write_into_its_outputs_and_changed_ones_beside_
     [
         ({"k": 7}, r"k is 7: say one of 1, 3, 5, 10, 20, or add it to metrics\.ks of the profile"),
         ({"k": "5"}, "k is '5': say one of 1"),
+        ({"dataset": 5}, "dataset is 5: give a name or a path"),
+        ({"methods": {}}, "methods is {}: give names with spaces between"),
+        ({"core_hour": float("nan"), "chapter": "10_growth"}, "core_hour is nan: give a price in USD such as 0.01"),
+        ({"second": "no-set", "chapter": "06_generation"}, "second is 'no-set': no question set; give a folder or"),
         ({"results": "new"}, "results is 'new': say published or fresh"),
         ({"changes": {"bm25.k": 1}}, r"no setting 'bm25\.k'; it has .*bm25\.k1, bm25\.b"),
         ({"questions": "no-set"}, r"no-set: no question set; give a folder .*one: demo, financebench"),

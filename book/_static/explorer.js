@@ -6,6 +6,7 @@
   if (!root || !data) return;
   const ALL = "";
   const STANDARD = data.conditions[0];
+  const RULES = "rules"; // in place of a model's name: the answer was calculated
   const defaults = { words: "", company: ALL, type: ALL, doc: ALL, method: data.best, condition: STANDARD, outcome: ALL, kind: ALL, other: ALL };
   const state = { ...defaults };
   let shown = data.questions;
@@ -222,7 +223,7 @@
     const first = [state.method, state.other].filter((name) => placeOf.has(name));
     const main = data.methods.filter((method) => method.isMain && !first.includes(method.name));
     const others = data.methods.filter((method) => !method.isMain && !first.includes(method.name));
-    const caption = `Rank of the first chunk of each gold page (${pages(question)}); ■ all among the first ${data.k}; "> 50" not among the 50 that were kept`;
+    const caption = `Rank of the first chunk of each gold page (${pages(question)}); ■ all among the first ${data.k}; "> n" not among the first n, which were kept`;
     const scroll = (label, ...children) => make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": label }, make("table", {}, ...children));
     const parts = [scroll("Ranks by method and condition", make("caption", {}, caption),
       ...rankRows(question, [...first.map((name) => data.methods[placeOf.get(name)]), ...main]))];
@@ -284,9 +285,11 @@
 
   function written(question) {
     if (!question.written.length) return null;
-    const parts = question.written.map((item) => make("div", {},
-      make("h4", {}, `${item.kind} (${item.model})`), make("p", { class: "written" }, item.text)));
-    return make("details", {}, make("summary", {}, `What language models wrote (${question.written.length} texts, the shortest first)`), ...parts);
+    const byRules = question.written.filter((item) => item.model === RULES), others = question.written.filter((item) => item.model !== RULES);
+    const fold = (title, items) => (items.length ? make("details", {}, make("summary", {}, title), ...items.map((item) => make("div", {},
+      make("h4", {}, `${item.kind} (${item.model})`), make("p", { class: "written" }, item.text)))) : "");
+    return make("div", {}, fold(`Answers by calculation (${byRules.length})`, byRules),
+      fold(`What language models wrote (${others.length}, the shortest first)`, others));
   }
 
   function pictures(question) {

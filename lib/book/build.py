@@ -19,8 +19,8 @@ import yaml
 from lib.book.allowed import check_generated
 from lib.book.downloads import write_downloads
 from lib.book.explorer import write_explorer
-from lib.book.manifest import stages_of, write_exports, write_manifest, write_results
-from lib.book.notebooks import STAMPS, changed_chapters, chapters, forget_stages, read_json, run_all, stamps
+from lib.book.manifest import UNKNOWN, shortened, stages_of, write_exports, write_manifest, write_results
+from lib.book.notebooks import REPOSITORY, STAMPS, changed_chapters, chapters, forget_stages, read_json, run_all, stamps
 from lib.book.pages import write_pages
 from lib.diagnose.kept import OUTSIDE
 from lib.files import ROOT
@@ -58,7 +58,9 @@ DRAWING = re.compile(r'<img [^>]*src="([./]*_images/)([\w-]+\.svg)"[^>]*>')
 LOGO = re.compile(r'<div class="sidebar-primary-item"(>\s*<a class="navbar-brand)')
 #: What the search page leaves out of the excerpts that it shows; code of notebooks as well.
 LEFT_OUT, CELLS = '".headerlink", ', '"details.hide, .cell_input, .code-switch", '
-REPOSITORY = "RETRIEVAL_GAP_REPOSITORY"  # the variable with the address of the repository, which its publisher sets
+#: How the search page shows a heading or a caption, which its index has as text, behind a page's title, which is HTML.
+FOUND = "titles[file] !== title ? `${titles[file]} > ${title}` : title"
+AS_TEXT = FOUND.replace("${title}", "${title.replace(/[<>&]/g, (sign) => `&#${sign.charCodeAt()};`)}")
 DEMO_BANNER = (
     "<strong>Synthetic demo.</strong> The filings, companies and questions of this book are invented; "
     "its numbers show how the instrument works, not how retrieval does on real filings."
@@ -94,7 +96,10 @@ def build_book(names: Names, jobs: int = 0, check: Callable[[Study], None] | Non
         at_once = jobs or (1 if is_heavy else min(2, os.cpu_count() or 1))
         run_all(changed, given, study.outputs / "notebooks", at_once)
         write_results(study)
-        write_pages(study, write_manifest(study))
+        manifest = write_manifest(study)
+        if manifest["commit"] == UNKNOWN:
+            say("the book states no commit: there is no git here, or no repository")
+        write_pages(study, manifest)
         if missing := unshown(study):
             say(f"published, but not in this book: {', '.join(missing)}")
         compile_book(study, index.parent, say)
@@ -154,7 +159,8 @@ def lay_out(study: Study, target: Path) -> None:
         footer = study.published.sentence
     else:
         made = read_json(study.outputs / "manifest.json")
-        footer = "Computed for this book from {dataset}, profile {profile}, commit {commit:.10}.".format(**made)
+        of = f"{made['dataset']}, profile {made['profile']}, commit {shortened(made['commit'])}"
+        footer = f"Computed for this book from {of}."
     options = config["sphinx"]["config"]["html_theme_options"]
     options["extra_footer"] = f"<p>{html.escape(footer)}</p>"
     if study.dataset.name == "demo":
@@ -226,4 +232,5 @@ def tidy(site: Path) -> None:
         text = DRAWING.sub(with_narrow, text)
         path.write_text(text if path.name == "search.html" else SEARCH.sub("", text), encoding="utf-8")
     tools = site / "_static" / "searchtools.js"
-    tools.write_text(tools.read_text(encoding="utf-8").replace(LEFT_OUT, LEFT_OUT + CELLS), encoding="utf-8")
+    code = tools.read_text(encoding="utf-8").replace(LEFT_OUT, LEFT_OUT + CELLS).replace(FOUND, AS_TEXT)
+    tools.write_text(code, encoding="utf-8")

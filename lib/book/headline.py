@@ -1,5 +1,7 @@
 """The first page: where evidence is lost, what to change in which order, and how far to trust that."""
 
+import math
+
 import pandas as pd
 
 from lib.ahead.sets import SETS
@@ -14,7 +16,7 @@ from lib.book.templates import filled
 from lib.evaluation import SUMMARY_FILE, read_metrics
 from lib.method_sets import baselines
 from lib.metrics.frame import best
-from lib.models.weights import models_of
+from lib.models.weights import lock, models_of, weights_of
 from lib.profile import load_profile
 from lib.published import ANSWERS_FILE, METRICS_FILE, Published
 from lib.show.display import show_figure, table
@@ -27,6 +29,7 @@ from lib.typed import read_csv
 READ = OF_SETS, OUTSIDE, POOLED = ("tables/answers-sets.csv", "tables/outside-contrasts.csv", "tables/pooled.csv")
 FIGURE = "lost"  # drawn by chapter 02
 ALT = "Stacked bars of the pages with evidence: found, right filing but wrong page, and wrong filing."
+MOST_PARAMETERS = 1e9  # of a small model
 CALCULATED = {"ahead", "best-baseline", "oracle-page"}
 
 
@@ -84,9 +87,16 @@ def trust(study: Study, summary: pd.DataFrame) -> list[str]:
         n=len(study.questions),
         n_companies=study.questions["company"].nunique(),
         named=(label == NAMED[0]).mean() if len(label) else None,
+        is_small=has_small_models(study),
         models=[models[role]["title"] for role in ("embedder", "rerank", "generator") if role in models],
         outside=[one for one in shown(study, OUTSIDE) if "matched dense" in one["contrast"]],
     ).splitlines()
+
+
+def has_small_models(study: Study) -> bool:
+    """Whether two processor cores run the profile's models: the lock file states that each has few parameters."""
+    names = weights_of(study.profile).values()
+    return all(lock().get(name, {}).get("parameters", math.inf) < MOST_PARAMETERS for name in names)
 
 
 def further(study: Study, summary: pd.DataFrame) -> list[str]:
@@ -156,6 +166,7 @@ def headline(study: Study, summary: pd.DataFrame) -> str:
         found=found.rstrip("."),
         sentences=explained,
         n=len(study.questions),
+        is_small=has_small_models(study),
         n_filings=len(study.filings),
         trust=trust(study, summary),
         further=further(study, summary),

@@ -5,6 +5,7 @@ import io
 import json
 import os
 import platform
+import re
 import shutil
 import subprocess
 import textwrap
@@ -27,6 +28,7 @@ from lib.typed import read_csv, read_table
 from lib.words import Condition
 
 SOURCES = "lib notebooks book data _config.yml _toc.yml requirements.txt :!book/results".split()
+UNKNOWN = "unknown"  # in place of a commit
 PACKAGES = (
     "torch", "transformers", "sentence-transformers", "tokenizers", "chromadb", "rank-bm25", "sacrebleu", "rouge-score",
     "ir_measures", "onnxruntime", "xllamacpp", "lightgbm", "pymupdf", "numpy", "scipy", "pandas", "matplotlib",
@@ -72,13 +74,21 @@ def read_summary(study: Study) -> pd.DataFrame:
 
 
 def git_commit() -> str:
-    """The last commit that changed the code, with ``-dirty`` where files differ from it; ``unknown`` outside git."""
+    """The last commit that changed the code, with ``-dirty`` where files differ from it; ``unknown`` without git."""
 
     def git(*command: str) -> str:
         command = ["git", "-C", str(ROOT), *command, "--", *SOURCES]
         return subprocess.run(command, capture_output=True, encoding="utf-8", check=False).stdout.strip()
 
-    return (git("log", "-1", "--format=%H") or "unknown") + ("-dirty" if git("status", "--porcelain") else "")
+    try:
+        return (git("log", "-1", "--format=%H") or UNKNOWN) + ("-dirty" if git("status", "--porcelain") else "")
+    except OSError:  # there is no git on the PATH, or none that may be run
+        return UNKNOWN
+
+
+def shortened(commit: str) -> str:
+    """A commit of :func:`git_commit` as a page prints it: ten of its digits, and whether files differ from it."""
+    return re.sub(r"^([0-9a-f]{10})[0-9a-f]+", r"\1", commit)
 
 
 def processor() -> str:

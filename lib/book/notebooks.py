@@ -18,7 +18,8 @@ from lib.studies import NOTEBOOKS
 from lib.study import Study
 from lib.words import StudyError
 
-SOURCES = ("lib", "book", "examples", "_config.yml", "_toc.yml", "notebooks/profiles")
+SOURCES = "lib book examples _config.yml _toc.yml notebooks/profiles CITATION.cff requirements.txt".split()
+REPOSITORY = "RETRIEVAL_GAP_REPOSITORY"  # the variable with the address of the repository, which its publisher sets
 NOT_SOURCES = {"__pycache__", "_build", "results", ".ipynb_checkpoints"}
 STAMPS = "built.json"
 #: What questions have to have for a chapter; where none has it, a page that says so is in the chapter's place.
@@ -42,10 +43,9 @@ def check_parameters(name: str, given: dict[str, object]) -> None:
     Raises:
         StudyError: there is no such chapter, or naming the unknown parameters and listing the right ones.
     """
-    path = NOTEBOOKS / f"{name}.ipynb"
-    if not path.is_file():
+    if name not in {path.stem for path in NOTEBOOKS.glob("*.ipynb")}:
         raise StudyError(f"no notebook {name!r}: say one of {', '.join(chapters())}")
-    known = papermill.inspect_notebook(str(path))
+    known = papermill.inspect_notebook(str(NOTEBOOKS / f"{name}.ipynb"))
     if unknown := sorted(set(given) - set(known)):
         listed = "\n".join(f"  {key}: {value['help']}" for key, value in known.items())
         raise StudyError(f"{name} has no parameter {', '.join(unknown)}; it has\n{listed}")
@@ -136,6 +136,7 @@ def stamps(study: Study, given: dict[str, object]) -> dict[str, str]:
     texts = study.home / "generations.jsonl"
     common = {
         "given": given,
+        "repository": os.environ.get(REPOSITORY, ""),
         "dataset": study.dataset.fingerprint,
         "has_text": study.has_text,
         "settings": study.profile,

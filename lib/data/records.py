@@ -7,6 +7,7 @@ import json
 import math
 import os
 import re
+import unicodedata
 from pathlib import Path
 from typing import Annotated
 
@@ -17,12 +18,19 @@ from lib.data.layout import DOCUMENTS
 from lib.words import DatasetError, doc_type_label
 
 NAME_RULE = "use ASCII letters, digits, '_', '-' and '.' only, at most 200"
+SIGNS = "-_.:/#+=@"  # of an id: none has a meaning in HTML, or separates columns
+ID_RULE = f"use letters, digits and {' '.join(SIGNS)} only, such as 'q-1'"
 MOST_LETTERS, MOST_LINES = 80, 50  # of a wrong value in a message; of problems in it
 
 
 def is_safe_name(name: str) -> bool:
     """Whether a filing's name can be a file name: no path separators, no leading dot."""
     return bool(re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.&'-]{0,199}", name)) and ".." not in name
+
+
+def is_safe_id(text: str) -> bool:
+    """Whether a question's id can stand in a run file and on a page: letters and digits of any script, and SIGNS."""
+    return bool(text) and all(one in SIGNS or unicodedata.category(one)[0] in "LMN" for one in text)
 
 
 def printable(text: str) -> str:
@@ -116,7 +124,7 @@ Words = Annotated[str, Predicate(lambda text: not re.search("[\ud800-\udfff]", t
 Text = Annotated[Words, BeforeValidator(_as_text), Field(description="give a text or a number")]
 Label = Annotated[Text, Predicate(lambda text: not CONTROL.search(text)), Field(description="give one line of text")]
 Year = Annotated[int, Field(strict=False, ge=1900, le=2100, description="give a year such as 2024, or leave it out")]
-Id = Annotated[str, Predicate(lambda text: text.isprintable() and " " not in text)]  # can stand in a run file
+Id = Annotated[str, Predicate(is_safe_id), Field(description=ID_RULE)]
 
 
 class Page(BaseModel, strict=True):
@@ -149,7 +157,7 @@ class Piece(Stated):
 class Question(Stated):
     """A line of a question file; answers and evidence texts may be missing from all lines of a set."""
 
-    financebench_id: Id = Field(description="give a text without a space, such as 'q-1'")
+    financebench_id: Id
     question: Words
     answer: Text = ""
     question_type: Label

@@ -129,6 +129,12 @@ def test_answers_are_written_once_what_failed_is_missing_and_each_has_its_effort
     assert len(study.writer.asked) == 3  # the one that failed was tried again
 
 
+def test_the_effort_of_answers_none_of_which_was_written_has_numbers_all_the_same(study_of):
+    study = study_of(q1=["fail"])
+    found = generation.effort(study, answers(study, DENSE)).groupby("question_id").mean(numeric_only=False)
+    assert (len(found), [*found]) == (0, ["n_prompt_tokens", "seconds", "is_cut"])
+
+
 def test_the_first_questions_of_each_type_are_answered(study_of):
     study = study_of(**{name: [f"${name}"] for name in "abcd"})
     study.questions["question_type"] = ["x", "y", "x", "x"]

@@ -45,7 +45,13 @@ def test_a_second_build_has_nothing_to_do_and_a_chapter_runs_without_methods_tha
     before = (book / "index.html").stat().st_mtime_ns
     assert "nothing has changed since this book was built" in run("book")
     assert (book / "index.html").stat().st_mtime_ns == before
-    run("notebook", "07_ahead", "-p", "baselines", "[bm25]")
+    for name, parameter, value in (("07_ahead", "baselines", "[bm25]"), ("02_oracles", "methods", "[ahead]")):
+        printed = re.findall(
+            r"^(?:executed notebook|its tables, as CSV): (.+)$",
+            run("notebook", name, "-p", parameter, value),
+            flags=re.M,
+        )
+        assert [Path(path).exists() for path in printed] == [True, True]
     for name in ("01_data", "a3_judge"):
         (OUTPUTS / "notebooks" / f"{name}.ipynb").unlink()
     said = run("book")  # tables of chapters that do not run again stay

@@ -68,7 +68,7 @@ def test_answers_have_their_context_and_calculated_ones_their_formula_and_cells(
     judged = [about | {"kind": "judge", "text": label} for label in ("yes", "no ", "yes")]
     texts = [about | {"kind": "answer", "text": "1,577"}, about | {"kind": "answer", "text": "[…] ."}]
     monkeypatch.setattr("lib.book.explorer.read_records", lambda path: dict(enumerate(judged + texts)))
-    shown = "$1,500 = revenue\nrevenue 2020 = 1,500 million: row “Net sales”, ACME, page 5"
+    shown = "$1,500 = revenue\nrevenue 2020 = 1,500 million: row “Net sales”, ACME, page 4"
     assert [*written(study)] == [
         ("q1", {"kind": "calculation, given: ahead", "model": "rules", "text": shown}),
         ("q1", {"kind": "answer, given: oracle-page", "model": "tiny", "text": "1,577"}),
@@ -151,7 +151,7 @@ def shown(browser, study, tmp_path) -> Explorer:
     hostile = data["questions"][1]
     hostile |= {"text": HOSTILE, "answer": HOSTILE, "company": HOSTILE, "type": HOSTILE}
     hostile["pictures"] = [{"file": "none.webp", "doc": HOSTILE, "page": 1, "isGold": True}]
-    hostile["written"] = [{"kind": HOSTILE, "model": HOSTILE, "text": HOSTILE}]
+    hostile["written"] = [{"kind": HOSTILE, "model": model, "text": HOSTILE} for model in ("rules", HOSTILE)]
     data["methods"].append({"name": "other", "title": "Other", "isMain": True})
     for question, ranks, has_filing in zip(data["questions"], ([0], [9], None), "100", strict=True):
         question["ranks"]["standard"].append(ranks)
@@ -263,6 +263,9 @@ def test_hostile_text_stays_text(shown):
     assert shown.text(".detail h2") == HOSTILE
     shown.script("document.querySelectorAll('details').forEach(one => { one.open = true; })")
     assert HOSTILE in shown.text(".written")
+    folds = shown.script("return [...document.querySelectorAll('.detail summary')].map(one => one.textContent)")
+    assert folds[-2:] == ["Answers by calculation (1)", "What language models wrote (1, the shortest first)"]
+    assert '"> n" not among the first n, which were kept' in shown.text(".detail caption")
     assert shown.script("return window.hacked") is None
     assert shown.count("#explorer b, #explorer script") == 0
     assert [entry for entry in shown.browser.get_log("browser") if entry["source"] == "javascript"] == []

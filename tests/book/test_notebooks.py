@@ -125,7 +125,7 @@ def test_what_belongs_to_one_machine_and_progress_bars_are_removed():
 GIVEN = {"dataset": "demo", "profile": "default", "results": "published"}
 BOTH = ["01_data", "02_oracles"]
 SOURCES = ("lib/code.py", "book/intro.md", "_config.yml", "notebooks/profiles/new.yaml")
-SOURCES += ("book/results/demo/base/manifest.json",)
+SOURCES += ("book/results/demo/base/manifest.json", "CITATION.cff", "requirements.txt")
 NO_SOURCES = ("book/results/demo/default/manifest.json", "book/_build/index.html", "lib/__pycache__/code.pyc")
 
 
@@ -177,6 +177,11 @@ CHANGES = {
     "texts": (lambda built: write_atomically(built.home / "generations.jsonl", "{}\n"), BOTH),
     "a log that was forgotten": (lambda built: notebooks.forget_stages(built, BOTH[:1]), BOTH[:1]),
 }
+
+
+def test_a_book_is_built_again_when_the_address_of_its_repository_changes(built, monkeypatch):
+    monkeypatch.setenv(notebooks.REPOSITORY, "https://example.org/mine")
+    assert notebooks.changed_chapters(built, GIVEN) == BOTH
 
 
 @pytest.mark.parametrize("what", CHANGES)

@@ -20,7 +20,7 @@ from lib.book import headline
 from lib.book import pages as pages_of_book
 from lib.book.build import tidy
 from lib.book.headline import calculated, intervals, readme_text, sentences
-from lib.book.manifest import stages_of, write_manifest
+from lib.book.manifest import git_commit, shortened, stages_of, write_manifest
 from lib.book.pages import breakable, card, citation, stages_table, what_fixes, write_pages
 from lib.book.templates import filled
 from lib.data.dataset import read_dataset
@@ -123,6 +123,14 @@ RUNGS += [DRAW.assign(metric="rung_page_recall/statements", mean=0.6)]
         (summary(*BOTH, **LOST), "Most evidence is lost on the wrong page of the right filing."),
         (summary(*BOTH, page_recall=0.6), "What is lost is lost mostly on the wrong page of the right filing."),
         (summary(*BOTH, doc_recall=0.31, **LOST), "Most evidence is lost because another filing is searched."),
+        (
+            summary(*BOTH, doc_recall=1, page_recall=1),
+            "No evidence is lost: the best ordinary method finds every page of it.",
+        ),
+        (
+            summary(*BOTH, doc_recall=0.8, page_recall=0.6),
+            "Evidence is lost on the wrong page of the right filing as often as because another filing is searched.",
+        ),
         (summary(*BOTH, **LOST), "the best ordinary method (Dense, first 5 chunks, filings not matched) finds 30% on"),
         (
             summary(*BOTH, **LOST),
@@ -140,6 +148,26 @@ def test_the_finding_is_of_the_best_baseline_and_names_the_larger_loss(table, sa
     (tmp_path / "tables").mkdir()
     (tmp_path / headline.POOLED).write_text("method,lost_pooled\ndense,0.5\n")
     assert said in "\n".join(sentences(study_of(outputs=tmp_path), table))
+
+
+def test_a_profile_of_large_models_claims_neither_small_ones_nor_two_cores():
+    study = study_of()
+    assert headline.has_small_models(study)
+    study.profile = load_profile("paper")
+    assert not headline.has_small_models(study)
+    given = {"n": 3, "n_companies": 2, "named": None, "has_ahead": False, "models": ["a"], "outside": []}
+    said = "3 questions about 2 companies; models (a). With other models every number may change."
+    assert filled("trust", **given, is_designed_on=False, is_small=False).strip() == said
+
+
+def test_a_commit_is_short_with_its_mark_and_unknown_without_git(monkeypatch):
+    assert [shortened(one) for one in (f"{'0a' * 20}-dirty", "0a" * 20, "unknown")] == [
+        "0a0a0a0a0a-dirty",
+        "0a0a0a0a0a",
+        "unknown",
+    ]
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert git_commit() == "unknown"
 
 
 def test_the_caption_has_the_intervals_of_the_best_baseline():
@@ -176,7 +204,8 @@ def test_trust_says_what_encoders_and_other_sets_change(monkeypatch, tmp_path):
     (tmp_path / headline.OUTSIDE).write_text(f"set,contrast,{ends}\nA,Ahead − matched dense,0.3,0.1,0.5,0.03\n")
     found = {name: headline.shown(study, name) for name in headline.READ[:2]}
     calculated = dict.fromkeys(headline.CALCULATED, 0.5) | {"n": 2}
-    given = {"n": 3, "n_companies": 2, "named": None, "has_ahead": True, "is_designed_on": True, "models": ["a"]}
+    given = {"n": 3, "n_companies": 2, "named": None, "has_ahead": True, "is_designed_on": True}
+    given |= {"models": ["a"], "is_small": True}
     text = filled("trust", outside=found[headline.OUTSIDE], **given)
     second = found[headline.OF_SETS][0]
     text += filled("further", better=headline.better(study, before), calculated=calculated, second=second)

@@ -1,4 +1,4 @@
-"""Hostile text: what every string field of a dataset may say, and a book made of it."""
+"""Hostile text: what every string field of a dataset may say; and the book of a dataset, made in a copy of the code."""
 
 import json
 import os
@@ -23,6 +23,7 @@ SECRET = "no-reader-may-see-this-line"
 TEXTS = (
     "<script>window.hacked=1;document.title='hacked'</script>",
     "<img src=x onerror=\"window.hacked=1;fetch('/hacked')\">",
+    "<img/src/onerror=\"window.hacked=1;fetch('/hacked')\"><svg/onload=window.hacked=1>",
     "<svg onload=window.hacked=1><a href='javascript:window.hacked=1'>x</a></svg>",
     "{download}`x <{secret}>` and {download}`../../../../../../../../../..{secret}`",
     "```{include} {secret}\n```",
@@ -39,13 +40,16 @@ TEXTS = (
     "&lt;b&gt; &#60;script&#62; \u202egnp.exe \u2028 \x1b[31m",
 )
 DEMO = ROOT / "data" / "demo"
-#: Appended to the copied generator: what a language model writes is hostile, too, and costs nothing.
+TOO_LONG = "(a question that no model takes)"
+#: Appended to the copied generator: what a language model writes may be hostile, too, and costs nothing.
 WRITES = """
 
 class _Writes:
     def generate(self, requests, on_done):
         for number, request in enumerate(requests):
-            on_done(number, Generation({said}[number % {n}], 9, 9, "stop", 0.1))
+            is_refused = "{refused}" in str(request.prompt.messages)
+            written = Generation({said}[number % {n}], 9, 9, "stop", 0.1)
+            on_done(number, GenerationError("the prompt is too long") if is_refused else written)
 
 
 def open_generator(settings, directory):
@@ -60,11 +64,17 @@ def texts(secret: Path, in_line: bool = False) -> list[str]:
     return ["".join(c if c.isprintable() else " " for c in text) for text in filled] if in_line else filled
 
 
+def records(name: str) -> list[dict]:
+    """The lines of one of the demo's files."""
+    lines = next((DEMO / "data").glob(f"*{name}*.jsonl")).read_text().splitlines()
+    return [json.loads(line) for line in lines]
+
+
 def write_dataset(root: Path, secret: Path) -> Path:
     """Filings and questions of the demo, one filing a company, with hostile text in every field and on every page.
 
-    What a field must be to be read at all stays: ids are without a space, names of filings are names, and the pieces of
-    evidence stand on their pages.
+    What a field must be to be read at all stays: ids and names of filings are plain, and the pieces of evidence stand
+    on their pages.
     """
     labels, whole = texts(secret, in_line=True), texts(secret)
     numbers: dict[str, int] = {}
@@ -74,10 +84,7 @@ def write_dataset(root: Path, secret: Path) -> Path:
             number = numbers.setdefault(record[name], len(numbers))
             record[name] += f" {said[number % len(said)]}"
 
-    asked, described = (
-        [json.loads(line) for line in next((DEMO / "data").glob(f"*{name}*.jsonl")).read_text().splitlines()]
-        for name in ("open_source", "document_information")
-    )
+    asked, described = records("open_source"), records("document_information")
     names = {one["company"]: one["doc_name"] for one in asked}.values()
     made, found = DatasetFolder(root), read_dataset(DEMO, "demo")
     found = replace(found, filings=found.filings[found.filings["doc_name"].isin(names)])
@@ -87,8 +94,7 @@ def write_dataset(root: Path, secret: Path) -> Path:
     made.documents = [one for one in described if one["doc_name"] in names]
     for one in made.documents:
         spoil(one, "company gics_sector doc_type")
-    for row, one in enumerate(made.questions):
-        one["financebench_id"] += "".join(labels[row % len(labels)].split())
+    for one in made.questions:
         spoil(one, "company question_type")
         spoil(one, "question answer", whole)
         for piece in one["evidence"]:
@@ -96,10 +102,24 @@ def write_dataset(root: Path, secret: Path) -> Path:
     return made.write()
 
 
-def build_dataset(folder: Path, secret: Path) -> Path:
-    """The book of a hostile dataset, made in a copy of this checkout whose language model writes hostile text, too; the
-    folder of its HTML."""
-    data, said = write_dataset(folder / "mine", secret), texts(secret)
+def write_small(root: Path, n_questions: int, addition: str = "") -> Path:
+    """The demo's filings of Haddenmoor, as text, and some questions about them: of one, every ordinary method finds the
+    page."""
+    made, found = DatasetFolder(root), read_dataset(DEMO, "demo")
+    found = replace(found, filings=found.filings[found.filings["company"] == "Haddenmoor Stores"])
+    for name, pages in extract_pages(found).groupby("doc_name"):
+        made.text(name, *pages["text"])
+    names = {*found.filings["doc_name"]}
+    made.documents = [one for one in records("document_information") if one["doc_name"] in names]
+    asked = [one for one in records("open_source") if one["doc_name"] in names]
+    asked = sorted(asked, key=lambda one: one["financebench_id"] != "demo_id_00039")
+    made.questions = [one | {"question": f"{one['question']} {addition}"} for one in asked[:n_questions]]
+    return made.write()
+
+
+def build_book(folder: Path, data: Path, said: Sequence[str], **environment: str) -> Path:
+    """The book of a dataset, made in a copy of this checkout whose language model writes what is ``said``; the folder
+    of its HTML."""
     checkout, model = folder / "checkout", folder / "model"
     ignored = shutil.ignore_patterns("_build", "__pycache__", ".ipynb_checkpoints")
     for name in COPIED:
@@ -107,16 +127,17 @@ def build_dataset(folder: Path, secret: Path) -> Path:
         (checkout / name).parent.mkdir(parents=True, exist_ok=True)
         copy(ROOT / name, checkout / name)
     with (checkout / "lib" / "models" / "generator.py").open("a") as source:
-        source.write(WRITES.format(said=repr(said), n=len(said)))
+        source.write(WRITES.format(said=repr(said), n=len(said), refused=TOO_LONG))
     model.mkdir()
     (model / "config.json").write_text("{}")
     # the demo's settings, and few draws: it shows texts, not how sure numbers are
     changes = load_profile("default")["sets"]["demo"] | {"generator.weights": str(model), "significance.n_draws": 200}
     (folder / "small.yaml").write_text(yaml.safe_dump({"extends": "default", "sets": {data.name: dict(changes)}}))
     command = [sys.executable, "-m", "lib", "book", "--dataset", data, "--profile", folder / "small.yaml"]
-    place = {"cwd": checkout, "env": os.environ | {"PYTHONPATH": str(checkout)}}
+    place = {"cwd": checkout, "env": os.environ | {"PYTHONPATH": str(checkout)} | environment}
     done = subprocess.run(command, **place, capture_output=True, text=True, check=False)
     assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
+    (folder / "said.txt").write_text(done.stdout)
     return checkout / "book" / "_build" / data.name / "html"
 
 

@@ -13,6 +13,7 @@ import resource
 import signal
 import threading
 import time
+import unicodedata
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
@@ -26,6 +27,7 @@ from tqdm.auto import tqdm
 
 from lib.files import mend_of
 from lib.words import StudyError
+from tests.breaking import hostile
 from tests.breaking.damage import rewritten
 
 pytestmark = [pytest.mark.slow, pytest.mark.breaking]
@@ -34,6 +36,7 @@ QUESTIONS, DOCUMENTS = "data/test_open_source.jsonl", "data/test_document_inform
 ACME = "pages/ACME_2020_10K.jsonl"
 FILES = (QUESTIONS, DOCUMENTS, ACME)
 N_RECORDS, N_KILLS = 120, 20
+SIGNS = "-_.:/#+=@"
 HALF, CONTROL = re.compile("[\ud800-\udfff]"), re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 ODD = ["", " ", "../../etc/passwd", "a\x00b", "\ud800", "2024", "<script>", "{include}`x`", "売上高"]
 NUMBERS = some.integers(-(10**20), 10**20) | some.floats()
@@ -50,6 +53,11 @@ def edit(path: Path, line: int = 0, **changes: object) -> None:
     path.write_text("\n".join(lines) + "\n")
 
 
+def is_letter_or_digit(one: str) -> bool:
+    """Whether a character is one of a word in any script, marks on letters among them."""
+    return one.isalnum() or unicodedata.category(one) in ("Mn", "Mc", "Me")
+
+
 def kinds_of(value: object) -> set[str]:
     """What a value may be as a field of a record."""
     is_string = isinstance(value, str)
@@ -61,7 +69,7 @@ def kinds_of(value: object) -> set[str]:
         "label": is_number or (is_text and not CONTROL.search(value)),
         "missing": value in (None, []) or (is_string and not value.strip()),
         "year": (is_digits or is_number) and 1900 <= float(value) <= 2100 and float(value) % 1 == 0,
-        "id": is_string and value.isprintable() and value.split() == [value],
+        "id": is_string and bool(value) and all(one in SIGNS or is_letter_or_digit(one) for one in value),
         "1": value == 1 and type(value) is int,
     }
     return {kind for kind, is_so in found.items() if is_so}
@@ -87,6 +95,16 @@ def test_any_value_in_any_field_is_refused_with_its_file_or_used(sound, told, pl
     edit(root / file, int(file == ACME), **{field: value})
     with told(None if kinds_of(value) & {*RIGHT[place].split()} else Path(file).name):
         sound.results(root)
+
+
+@pytest.mark.parametrize("number", range(len(hostile.TEXTS)))
+def test_a_hostile_id_is_refused_also_where_its_tags_have_other_signs_for_spaces(sound, told, number):
+    text = hostile.texts(Path("/x"), in_line=True)[number]
+    for one in (text, "/".join(text.split()), "".join(text.split())):
+        root = sound.dataset()
+        edit(root / QUESTIONS, financebench_id=one)
+        with told("use letters, digits and"):
+            sound.results(root)
 
 
 CHANGES = {

@@ -114,7 +114,7 @@ def evidence(**piece) -> dict:
     return {"evidence": [{"evidence_page_num": 1, "evidence_text": "net sales"} | piece]}
 
 
-ID_RULE = "give a text without a space, such as 'q-1'"
+ID_RULE = "use letters, digits and - _ . : / # + = @ only, such as 'q-1'"
 NAME_RULE = "use ASCII letters, digits, '_', '-' and '.' only, at most 200"
 PAGE_RULE = "give the PDF's page index, from 0"
 PIECES_RULE = "give a list of objects with evidence_page_num and evidence_text"
@@ -122,7 +122,8 @@ BAD_QUESTIONS = [
     ({"answer": ""}, "the question has no answer, and others have; give it, or take all away"),
     ({"question": " \t"}, "question is missing; give a text"),
     ({"doc_name": None}, f"doc_name is missing; {NAME_RULE}"),
-    *(({"financebench_id": one}, f"financebench_id is {one!r}; {ID_RULE}") for one in (17, "q 3")),
+    *(({"financebench_id": one}, f"financebench_id is {one!r}; {ID_RULE}")
+      for one in (17, "q 3", "<img/src/onerror=alert(9)>", "q&amp;1", "q\u200b1")),
     ({"financebench_id": "q1"}, "question id q1 is used twice; give each question its own"),
     ({"question": "a\ud800"}, "question is 'a\\ud800'; give a text"),
     ({"question": 99 * [0]}, f"question is {str(99 * [0])[:79]}…; give a text"),
@@ -248,3 +249,10 @@ def test_files_that_are_missing_or_twice_in_data_are_told_at_once(sound):
         "data: more than one *open_source*.jsonl: other_open_source.jsonl, test_open_source.jsonl; leave one",
         "data: no *document_information*.jsonl; see the dataset layout in book/reproduce.md",
     ]
+
+
+def test_an_id_has_letters_of_any_script_digits_and_a_few_signs(sound):
+    ids = ["q-1", "ADI/2009/page_49.pdf-1", "form#p3", "abc+/=", "a@b.c", "问题:१", "हिन्दी"]
+    for one in ids:
+        sound.question(one, ACME, (1, "net sales"))
+    assert load(sound)[0].questions["question_id"].tolist() == ["q1", "q2", *ids]
