@@ -34,6 +34,7 @@ MANIFEST, RUNS_FILE, METRICS_FILE = "manifest.json", "runs.parquet", "metrics.pa
 ANSWERS_FILE, GENERATIONS_FILE = "answers.csv.gz", "generations.jsonl.gz"
 OF_RUN = ["condition", "method"]
 RUNS_STORED = [*OF_RUN, "question_id", "rank", "chunk_id", "score"]
+FIRST_PRECISION = "bfloat16"  # of what was published before manifests had one
 EXPORT_LEVEL = 1  # of compression of what each book writes
 LETTERS = {"": str, "upper": str.upper, "lower": str.lower}
 PUBLISHED_COLUMNS = ["question_id", "question_type", "doc_name", "doc_type", "company", "gold_pages"]
@@ -110,6 +111,11 @@ class Published:
             wrong = "is not the published one" if path.is_file() else "is missing"
             raise StudyError(f"{path} {wrong}; restore it with git")
         return path
+
+    @property
+    def precision(self) -> str:
+        """What the precision ``auto`` was on the machine that computed the results."""
+        return self.manifest.get("precision", FIRST_PRECISION)
 
     @property
     def sentence(self) -> str:

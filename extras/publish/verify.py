@@ -40,6 +40,7 @@ from lib.files import digest_of_file
 from lib.method_sets import chosen
 from lib.methods import METHODS
 from lib.metrics import METRIC_TITLES, METRICS
+from lib.models.encoders import PRECISION, fast_precision
 from lib.options import Names
 from lib.profile import Settings, load_profile
 from lib.published import ANSWERS_FILE, MANIFEST, METRICS_FILE, Published
@@ -95,7 +96,9 @@ def verify(named: Names, names: Sequence[str] | str, say=print) -> bool:
         say(f"{NO_FILINGS} {signed}")
         return told(apart(published), say)
     found = same_dataset(named, published)
-    with study_of(found, load_profile(named.profile).for_sets(found.collection, found.name), published) as study:
+    settings = load_profile(named.profile).for_sets(found.collection, found.name)
+    with precision_of(published), study_of(found, settings, published) as study:
+        say_precision(published, settings, say)
         if named.results == "published":
             study.corpus.cache = Cache(ARTIFACTS / "cache.sqlite")
         if any("generator" in METHODS[name].settings for name in names):
@@ -122,6 +125,25 @@ def measured(study: Study, published: pd.DataFrame, rows: pd.DataFrame, method: 
 
 
 @contextmanager
+def precision_of(published: Published) -> Iterator[None]:
+    """Models compute in the precision in which they gave the published results, whatever is fast on this processor."""
+    before = os.environ.get(PRECISION)
+    os.environ[PRECISION] = published.precision
+    try:
+        yield
+    finally:
+        os.environ.pop(PRECISION)
+        if before is not None:
+            os.environ[PRECISION] = before
+
+
+def say_precision(published: Published, settings: Settings, say=print) -> None:
+    """Tell where this processor is slow in the published results' precision."""
+    if "auto" in (settings.embedder.precision, settings.splade.precision) and fast_precision() != published.precision:
+        say(f"What models are asked again is computed in {published.precision}, as published; here that is slow.")
+
+
+@contextmanager
 def study_of(found: Dataset, settings: Settings, published: Published) -> Iterator[Study]:
     """A study that writes into a folder of its own, which is removed."""
     with tempfile.TemporaryDirectory(prefix=FOLDER) as folder:
@@ -138,7 +160,8 @@ def verify_chapter(named: Names, chapter: str, say=print) -> bool:
         os.environ[OUTPUTS_VARIABLE] = folder
         try:
             given = named._replace(dataset=named.dataset or "financebench", results="fresh")
-            notebooks.run(chapter, given._asdict(), Path(folder) / "notebooks", say)
+            with precision_of(published):
+                notebooks.run(chapter, given._asdict(), Path(folder) / "notebooks", say)
         finally:
             del os.environ[OUTPUTS_VARIABLE]
         return report(compare_tables(published.root / "shown/tables", Path(folder) / "tables", chapter, say), [], say)

@@ -19,7 +19,7 @@ from lib.book.notebooks import chapters, read_json, read_stages
 from lib.evaluation import evaluate, merge_metrics, metrics_entry, write_summary
 from lib.files import ROOT
 from lib.method_sets import measured
-from lib.models.encoders import gpu
+from lib.models.encoders import automatic_precision, gpu
 from lib.models.weights import models_of
 from lib.published import ANSWERS_FILE, METRICS_FILE, exported_metrics, exported_run
 from lib.runs import trec_lines
@@ -173,6 +173,7 @@ def write_manifest(study: Study, some: Sequence[tuple[str, Condition]] | None = 
         "settings": study.profile,
         "date": max((record.get("at", "") for record in stages), default="")[:10],
         "machine": processor(),
+        "precision": automatic_precision() if study.has_text or not study.published else study.published.precision,
         "python": platform.python_version(),
         "packages": {name: version(name) for name in PACKAGES},
         "licences": {name: licence_of(name) for name in PACKAGES},

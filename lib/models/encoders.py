@@ -17,7 +17,10 @@ from lib.words import StudyError
 Role = Literal["query", "document"]
 Result = TypeVar("Result")
 GIB = 2**30
+PRECISIONS = ("float32", "bfloat16", "float16")
 VERSION = 1  # raised when the same text gets another vector
+PRECISION = "RETRIEVAL_GAP_PRECISION"  # the variable that says what ``auto`` is, in place of what is fast here
+OF_AUTO = "bfloat16"  # whose rows are kept as those of ``auto``
 
 
 def has_fast_bfloat16() -> bool:
@@ -29,11 +32,19 @@ def has_fast_bfloat16() -> bool:
     return torch.backends.mkldnn.is_available() and torch.ops.mkldnn._is_mkldnn_bf16_supported()
 
 
-def automatic_precision() -> str:
+def fast_precision() -> str:
     """Name of the dtype in which this machine is fast."""
     import torch
 
     return "bfloat16" if has_fast_bfloat16() else "float16" if torch.cuda.is_available() else "float32"
+
+
+def automatic_precision() -> str:
+    """Name of the dtype that ``auto`` is: the one that PRECISION names, else the one in which this machine is fast."""
+    named = os.environ.get(PRECISION) or fast_precision()
+    if named not in PRECISIONS:
+        raise StudyError(f"{PRECISION} is {named!r}; choose from {', '.join(PRECISIONS)}")
+    return named
 
 
 def gpu() -> tuple[str, float] | None:
@@ -44,6 +55,11 @@ def gpu() -> tuple[str, float] | None:
         return None
     about = torch.cuda.get_device_properties(0)
     return about.name, about.total_memory / GIB
+
+
+def kept_precision(precision: str) -> str:
+    """How rows of a precision are named where they are kept, so that a machine takes none of another precision's."""
+    return own if precision == "auto" and (own := automatic_precision()) != OF_AUTO else precision
 
 
 def dtype_of(precision: str):

@@ -10,7 +10,7 @@ import pandas as pd
 from lib.data.chunks import split_chunks
 from lib.files import digest_of
 from lib.method import Search, remembered, stored
-from lib.models.encoders import VERSION, Encoder, OnnxEncoder, Role, load_encoder
+from lib.models.encoders import VERSION, Encoder, OnnxEncoder, Role, kept_precision, load_encoder
 from lib.models.weights import fetch, weights_hash
 
 SPECIAL_TOKENS = 2
@@ -65,7 +65,8 @@ def encode_texts(
     def encode(part: list) -> np.ndarray:
         return encoder().encode([item[1] for item in part] if is_pinned else part, role)
 
-    vectors = partial(study.cache.rows, space, items, encode, label=stage)
+    kept = space | {"precision": kept_precision(settings.precision)}
+    vectors = partial(study.cache.rows, kept, items, encode, label=stage)
     # the entry says how long it took, and that it is done; the vectors themselves are in the cache
     study.store.kept(stage, space | {"texts": listed}, lambda: {"shape": vectors().shape})
     return vectors()

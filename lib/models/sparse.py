@@ -9,7 +9,7 @@ from scipy import sparse
 
 from lib.files import digest_of
 from lib.method import Search, remembered
-from lib.models.encoders import Role, dtype_of, in_batches_that_fit
+from lib.models.encoders import Role, dtype_of, in_batches_that_fit, kept_precision
 from lib.models.weights import fetch, weights_hash
 
 VERSION = 1  # raised when the same weights give other terms
@@ -91,6 +91,7 @@ def sparse_vectors(study: Search, stage: str, texts: Sequence[str], role: Role =
     def encode(part: list[str]) -> np.ndarray:
         return _encoder(study).encode(part, role)
 
-    fill = partial(study.cache.rows, space, texts, encode, dtype=TERM, label=stage)
+    kept = space | {"precision": kept_precision(settings.precision)}
+    fill = partial(study.cache.rows, kept, texts, encode, dtype=TERM, label=stage)
     study.store.kept(stage, space | {"texts": digest_of(list(texts))}, lambda: {"shape": fill().shape})
     return to_matrix(fill())

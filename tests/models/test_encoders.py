@@ -5,11 +5,12 @@ import copy
 import numpy as np
 import pytest
 
-from lib.models import index, sparse
+from lib.models import encoders, index, sparse
 from lib.models.cross_encoder import TorchCrossEncoder, load_cross_encoder
 from lib.models.encoders import Encoder
 from lib.models.sparse import SpladeEncoder, max_first_pooling, to_matrix
 from lib.models.weights import fetch
+from lib.words import StudyError
 
 
 @pytest.fixture(scope="module")
@@ -163,3 +164,18 @@ def test_each_different_text_is_read_once_and_the_study_s_own_windows_before_ano
     assert vectors[:, 0].tolist() == [5, 4, 5]
     assert study.encoder.seen == ["net", "sales", "cash"]
     assert {one.rpartition("/")[0] for one in asked} == {"embeddings/table"}
+
+
+def test_vectors_of_another_precision_are_not_taken_for_a_machine_s_own(make, monkeypatch):
+    study, keys = make(["net"], precision="auto"), []
+    for named, seen in (("bfloat16", ["a"]), ("float32", ["a"]), ("bfloat16", []), ("float32", [])):
+        monkeypatch.setenv(encoders.PRECISION, named)
+        study.encoder.seen.clear()
+        with study.store.recording() as asked:
+            index.encode_texts(study, "embeddings/test", ["a"])
+        assert study.encoder.seen == seen
+        keys += asked
+    assert len({*keys}) == 1  # the stage's key is the profile's, and that of what is published
+    monkeypatch.setenv(encoders.PRECISION, "int4")
+    with pytest.raises(StudyError, match="RETRIEVAL_GAP_PRECISION is 'int4'; choose from float32, bfloat16, float16"):
+        encoders.automatic_precision()

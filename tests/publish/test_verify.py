@@ -13,6 +13,7 @@ from extras.publish.verify import compare_metrics, compare_runs, compare_tables,
 from lib import studies
 from lib.data.dataset import read_dataset
 from lib.evaluation import chunk_texts, evaluate, evaluate_given
+from lib.models.encoders import PRECISION, automatic_precision
 from lib.options import Names
 from lib.published import METRICS_FILE
 from lib.studies import OUTPUTS_VARIABLE
@@ -138,6 +139,20 @@ def test_a_true_publication_is_verified_and_a_changed_number_is_named(reports, r
     monkeypatch.setattr(verify, "open_dataset", download)
     with pytest.raises(DatasetError, match="cannot be downloaded"):
         verify.verify(Names("financebench"), ["bm25"], say=reports.append)
+
+
+def test_models_compute_in_the_published_precision_and_a_processor_that_is_slow_in_it_says_so(
+    reports, results, monkeypatch
+):
+    seen = []
+    evaluated = verify.evaluate
+    monkeypatch.setattr(verify, "evaluate", lambda *pair: seen.append(automatic_precision()) or evaluated(*pair))
+    monkeypatch.setattr(verify, "fast_precision", lambda: "float16")
+    monkeypatch.delenv(PRECISION, raising=False)
+    assert verify.verify(Names(), ["bm25"], reports.append)
+    assert {*seen} == {results.precision}
+    assert PRECISION not in os.environ
+    assert [line for line in reports if f"computed in {results.precision}, as published; here that is slow" in line]
 
 
 def test_what_is_not_published_or_not_known_is_told(reports, monkeypatch):
