@@ -110,7 +110,10 @@ def methods() -> None:
         click.echo(f"{method.name:18} {method.pipeline}")
 
 
-@command(option("--to", type=PATH, help="folder of the index, in place of one among the artifacts"))
+TO = option("--to", type=PATH, help="folder of the index, in place of one among the artifacts")
+
+
+@command(TO)
 def index(names: Names, to: Path | None) -> str:
     """Index a folder of filings, PDFs or page text, filing by filing; resumed where it stopped."""
     from lib.archive.described import described
@@ -141,8 +144,11 @@ def index(names: Names, to: Path | None) -> str:
     option("-k", "--k", type=COUNT, default=5, show_default=True, help="pages"),
     option("-f", "--questions-file", "lines", type=click.File("rb"), help="a file of questions, one a line, or -"),
     option("--json", "as_json", is_flag=True, help="a line of JSON for each question"),
+    TO,
 )
-def ask(names: Names, question: str | None, k: int, lines: Iterable[bytes] | None, as_json: bool) -> Iterator[str]:
+def ask(
+    names: Names, question: str | None, k: int, lines: Iterable[bytes] | None, as_json: bool, to: Path | None
+) -> Iterator[str]:
     """Answer from an indexed folder where a table's figure is sure, and print the pages that fit best."""
     from lib.archive.ask import Archive, with_pictures, written
     from lib.archive.index import shards_of
@@ -153,7 +159,7 @@ def ask(names: Names, question: str | None, k: int, lines: Iterable[bytes] | Non
     if (question is None) == (lines is None) or (question is not None and not question.strip()):
         raise StudyError("give a question, or a file of questions with -f, and not both")
     asked = filter(bytes.strip, lines or [question.encode("utf-8", "surrogateescape")])
-    shards = shards_of(names.dataset, names.profile)
+    shards = shards_of(names.dataset, names.profile, to)
     now = shards.compare()
     if any(now.counts.values()):
         click.echo(f"the folder differs from its index: {now}; run make index", err=True)

@@ -104,7 +104,7 @@ def test_of_two_indexers_at_once_one_waits_and_finds_all_done(shards, plan, root
     [
         (lambda archive, own, to: Shards(own.folder, own.plan._replace(window=128), own.root), "another profile"),
         (lambda archive, own, to: Shards(own.folder, own.plan, to), "is the index of"),
-        (lambda archive, own, to: Archive(Shards(to, own.plan, to)), "run make index first"),
+        (lambda archive, own, to: Archive(Shards(to / "none", own.plan, to)), "run make index first"),
         (lambda archive, own, to: archive.ask("  "), "ask a question"),
     ],
 )
