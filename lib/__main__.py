@@ -117,7 +117,7 @@ TO = option("--to", type=PATH, help="folder of the index, in place of one among 
 def index(names: Names, to: Path | None) -> str:
     """Index a folder of filings, PDFs or page text, filing by filing; resumed where it stopped."""
     from lib.archive.described import described
-    from lib.archive.index import shards_of, write_shards
+    from lib.archive.index import passed_over, shards_of, write_shards
     from lib.profile import load_profile
 
     shards = shards_of(names.dataset, names.profile, to)
@@ -128,13 +128,14 @@ def index(names: Names, to: Path | None) -> str:
     for filing in done[(done["n_blank"] > 0) & (done["problem"] == "")].itertuples():
         blank = f"{filing.n_blank} of {filing.n_pages} pages have no text"
         click.echo(f"{filing.source.name}: {blank}; recognise them (OCR) if they are scans", err=True)
-    n_now, changes = len(shards.names()), str(before)
+    n_now, changes, others = len(shards.names()), str(before), passed_over(shards.root)
     if n_now:
         described(shards, shards.names(), load_profile(names.profile).bm25)
     if not (n_now or left_out or changes):
-        raise StudyError(
-            f"{shards.root} has no filings; put PDFs into it, or see the dataset layout in book/reproduce.md"
-        )
+        put = "put PDFs into it, or see the dataset layout in book/reproduce.md"
+        raise StudyError(f"{shards.root} has no filings; {'; '.join(others) or put}")
+    for line in others:
+        click.echo(f"not read: {line}", err=True)
     changes = "".join(f", {words}" for words in (changes, left_out and f"{len(left_out)} left out") if words)
     return f"{shards.folder}: {n_now} filings{changes}; read now: {done['n_pages'].sum()} pages of {len(done)} filings"
 

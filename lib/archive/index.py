@@ -8,6 +8,7 @@ import itertools
 import json
 import os
 import re
+from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -21,6 +22,7 @@ from tqdm.auto import tqdm
 
 from lib.corpus import ARTIFACTS
 from lib.data.chunks import load_tokenizer, split_chunks, split_pages
+from lib.data.layout import in_sub_folders
 from lib.data.locate import DEMO, financebench_root, folder_of, named_apart
 from lib.data.pages import read_filing
 from lib.data.records import CONTROL, MOST_LETTERS, Problems, printable
@@ -42,6 +44,7 @@ OWN = re.compile(
 )
 HALF = re.compile(r"\..+\.[0-9a-f]{8}\.(?:json|npz|parquet|png)")
 MOST_BYTES = 200  # of a file's name: that of its shard is longer
+MOST_NAMED = 5  # sub-folders in a message
 
 
 class Plan(NamedTuple):
@@ -246,6 +249,36 @@ def sources_of(root: Path) -> tuple[dict[str, Path], list[str]]:
             elif problems.can_read(path):
                 found[path.stem] = path
     return dict(sorted(found.items())), problems.messages
+
+
+def passed_over(root: Path) -> list[str]:
+    """What a folder holds that is not read, a line each: files that are no filings, and filings in sub-folders."""
+    read, lines = {root: ".pdf", root / "pdfs": ".pdf", root / "pages": ".jsonl"}, []
+    there = [path for folder in read if folder.is_dir() for path in folder.iterdir() if path.is_file()]
+    others = Counter(
+        path.suffix.lower() for path in there if path.name[0] != "." and path.suffix.lower() != read[path.parent]
+    )
+    if others:
+        save = "save them as PDF in pdfs/, or as page text in pages/"
+        lines.append(f"{others.total()} files ({_counted(others)}) are not read; {save}")
+    nested = [path for path in in_sub_folders(root) if path.parent not in read]
+    nested = [path for path in nested if (root / "data") not in path.parents]
+    folders = list(dict.fromkeys(printable(path.parent.relative_to(root).as_posix()) for path in nested))
+    if folders:
+        more = f" and {len(folders) - MOST_NAMED} more" if len(folders) > MOST_NAMED else ""
+        named, counts = (
+            ", ".join(folders[:MOST_NAMED]) + more,
+            _counted(Counter(path.suffix.lower() for path in nested)),
+        )
+        lines.append(f"{counts} in sub-folders ({named}) are not read; move the PDFs into pdfs/")
+    return lines
+
+
+def _counted(endings: Counter[str]) -> str:
+    return ", ".join(
+        f"{n} {printable(ending) or 'without an ending'}"
+        for ending, n in sorted(endings.items(), key=lambda one: (one[0] == "", one[0]))
+    )
 
 
 class Indexer:

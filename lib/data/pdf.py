@@ -15,6 +15,7 @@ MEMORY_MIB, PROCESSOR_S = 512, 60  # the longest filing of FinanceBench, 503 pag
 MOST_PIXELS = 4_000_000  # of a picture; a letter page at 110 dpi has 1.1 million
 #: MuPDF then goes on without the rest; FreeType's warnings of sizes are none.
 NO_MEMORY = re.compile(r"alloc \(.*\) failed")
+OBJECT = re.compile(rb"\d\s+\d+\s+obj\b")
 MARK = (1.0, 0.85, 0.2)
 
 
@@ -45,8 +46,7 @@ def texts(source: str) -> bytes:
     import pymupdf
 
     found, wrong, said = [], "", ""
-    tail = Path(source).read_bytes()[-4096:]
-    is_whole = tail.rstrip(b"\x00\r\n ").endswith(b"%%EOF") or b"startxref" in tail
+    is_whole = has_end(Path(source).read_bytes())
     try:
         with pymupdf.open(source) as pdf:
             if pdf.needs_pass:
@@ -60,6 +60,12 @@ def texts(source: str) -> bytes:
         raise MemoryError("a page's text is not whole")
     wrong = wrong or ("" if found else "is damaged, truncated or no PDF; download it again")
     return json.dumps([found, wrong]).encode()
+
+
+def has_end(content: bytes) -> bool:
+    """Whether a PDF's bytes have its end, and behind it at most what is no part of it: no object."""
+    end = max(content.rfind(mark) for mark in (b"%%EOF", b"startxref"))
+    return end >= 0 and not OBJECT.search(content, end)
 
 
 def drawn(source: str, page: int, dpi: int, evidence: str) -> bytes:

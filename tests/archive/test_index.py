@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from lib.archive.index import LOCK, PICTURES, PLAN, Plan, Shards, write_shards
+from lib.archive.index import LOCK, PICTURES, PLAN, Plan, Shards, passed_over, sources_of, write_shards
 from lib.words import StudyError
 from tests.conftest import write_pdf
 
@@ -103,3 +103,21 @@ def test_an_index_whose_plan_is_damaged_is_an_index(tmp_path, damage):
     damage(index / PLAN)
     write_shards(Shards(index, STUB, root))
     assert tree(index) == before
+
+
+def test_what_a_folder_holds_that_is_not_read_is_named_with_how_many_and_what_to_do(tmp_path):
+    read = ["A.pdf", "B.PDF", "pdfs/C.pdf", "pages/D.jsonl"]
+    root = written(tmp_path, *read, "data/my_questions.jsonl", ".hidden/x.pdf", "pdfs/.x.htm", "images/logo.png")
+    assert passed_over(root) == []
+    written(root, "a.htm", "pdfs/b.HTM", "pdfs/c.docx", "pages/e.pdf", "README", "pdfs/f.jsonl")
+    written(root, "pdfs/2021/10-K.pdf", "pdfs/2022/10-K.PDF", "pdfs/2022/10-K.htm", "mine/a/b.pdf")
+    [files, folders] = passed_over(root)
+    save = "save them as PDF in pdfs/, or as page text in pages/"
+    assert files == f"6 files (1 .docx, 2 .htm, 1 .jsonl, 1 .pdf, 1 without an ending) are not read; {save}"
+    assert (
+        folders == "1 .htm, 3 .pdf in sub-folders (mine/a, pdfs/2021, pdfs/2022) are not read; move the PDFs into pdfs/"
+    )
+    for number in range(9):
+        written(root, f"y{number}/a.pdf")
+    assert "(mine/a, pdfs/2021, pdfs/2022, y0, y1 and 7 more)" in passed_over(root)[1]
+    assert [*sources_of(root)[0]] == ["A", "B", "C", "D"]

@@ -248,3 +248,29 @@ def test_files_that_are_missing_or_twice_in_data_are_told_at_once(sound):
         "data: more than one *open_source*.jsonl: other_open_source.jsonl, test_open_source.jsonl; leave one",
         "data: no *document_information*.jsonl; see the dataset layout in book/reproduce.md",
     ]
+
+
+def test_the_ending_of_a_pdf_may_be_in_capitals(sound):
+    content = (sound.root / f"pdfs/{ACME}.pdf").read_bytes()
+    _, pages = load(sound)
+    (sound.root / f"pdfs/{ACME}.pdf").unlink()
+    (sound.root / f"pdfs/{ACME}.PDF").write_bytes(content)
+    dataset, found = load(sound)
+    assert found.equals(pages)
+    assert dataset.source(ACME).name == f"{ACME}.PDF"
+    (sound.root / f"pdfs/{ACME}.pdf").write_bytes(content)
+    assert problems_of(load, sound) == [
+        f"pdfs/{ACME}.pdf: has the name of pdfs/{ACME}.PDF; rename or remove one of the two"
+    ]
+
+
+def test_a_filing_in_a_sub_folder_is_named_with_where_it_belongs(sound):
+    for name in (COIL, DUCT):
+        sound.pdf(name, name)
+        sound.question(f"q {name}".replace(" ", "-"), name, (0, name))
+        (folder := sound.root / "pdfs" / "2020" / name).mkdir(parents=True)
+        (sound.root / f"pdfs/{name}.pdf").rename(folder / f"{name}.Pdf")
+    (sound.root / "pdfs" / "2020" / "OTHER.pdf").write_text("of no question")
+    wanted = [f"pdfs/2020/{name}/{name}.Pdf: is in a sub-folder, where no filing is read; move it into pdfs/"
+              for name in (COIL, DUCT)]  # fmt: skip
+    assert problems_of(load, sound) == wanted
