@@ -133,7 +133,7 @@ def index(names: Names, to: Path | None) -> str:
         described(shards, shards.names(), load_profile(names.profile).bm25)
     if not (n_now or left_out or changes):
         put = "put PDFs into it, or see the dataset layout in book/reproduce.md"
-        raise StudyError(f"{shards.root} has no filings; {'; '.join(others) or put}")
+        raise StudyError(f"{shards.root} has no filings; {'; '.join(f'not read: {line}' for line in others) or put}")
     for line in others:
         click.echo(f"not read: {line}", err=True)
     changes = "".join(f", {words}" for words in (changes, left_out and f"{len(left_out)} left out") if words)

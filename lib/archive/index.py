@@ -259,8 +259,7 @@ def passed_over(root: Path) -> list[str]:
         path.suffix.lower() for path in there if path.name[0] != "." and path.suffix.lower() != read[path.parent]
     )
     if others:
-        save = "save them as PDF in pdfs/, or as page text in pages/"
-        lines.append(f"{others.total()} files ({_counted(others)}) are not read; {save}")
+        lines.append(f"{_counted(others)}; save what is a filing as PDF in pdfs/, or as page text in pages/")
     nested = [path for path in in_sub_folders(root) if path.parent not in read]
     nested = [path for path in nested if (root / "data") not in path.parents]
     folders = list(dict.fromkeys(printable(path.parent.relative_to(root).as_posix()) for path in nested))
@@ -270,13 +269,13 @@ def passed_over(root: Path) -> list[str]:
             ", ".join(folders[:MOST_NAMED]) + more,
             _counted(Counter(path.suffix.lower() for path in nested)),
         )
-        lines.append(f"{counts} in sub-folders ({named}) are not read; move the PDFs into pdfs/")
+        lines.append(f"{counts} in sub-folders ({named}); move the PDFs into pdfs/")
     return lines
 
 
 def _counted(endings: Counter[str]) -> str:
     return ", ".join(
-        f"{n} {printable(ending) or 'without an ending'}"
+        f"{n} {printable(ending) or 'file without an ending'}"
         for ending, n in sorted(endings.items(), key=lambda one: (one[0] == "", one[0]))
     )
 
