@@ -151,7 +151,7 @@ def ask(
     names: Names, question: str | None, k: int, lines: Iterable[bytes] | None, as_json: bool, to: Path | None
 ) -> Iterator[str]:
     """Answer from an indexed folder where a table's figure is sure, and print the pages that fit best."""
-    from lib.archive.ask import Archive, with_pictures, written
+    from lib.archive.ask import Archive, questions_in, with_pictures, written
     from lib.archive.index import shards_of
     from lib.profile import load_profile
 
@@ -159,14 +159,14 @@ def ask(
         question, lines = None, sys.stdin.buffer
     if (question is None) == (lines is None) or (question is not None and not question.strip()):
         raise StudyError("give a question, or a file of questions with -f, and not both")
-    asked = filter(bytes.strip, lines or [question.encode("utf-8", "surrogateescape")])
+    given = lines or [question.encode("utf-8", "surrogateescape")]
     shards = shards_of(names.dataset, names.profile, to)
     now = shards.compare()
     if any(now.counts.values()):
         click.echo(f"the folder differs from its index: {now}; run make index", err=True)
     archive = Archive(shards, load_profile(names.profile), now.names)
-    for line in asked:
-        found = with_pictures(shards, archive.answer(line.decode("utf-8", "replace").strip(), k))
+    for one in questions_in(given, getattr(lines, "name", "Q")):
+        found = with_pictures(shards, archive.answer(one, k))
         yield json.dumps(found) if as_json else written(found)
 
 

@@ -4,6 +4,7 @@ One step maps a filing's file to its shard; a filing is embedded alone, so that 
 shard that is whole and of its file's bytes is not made again, so that a killed run resumes; memory holds one filing.
 """
 
+import errno
 import itertools
 import json
 import os
@@ -80,7 +81,7 @@ class Difference(NamedTuple):
 
     kept: dict[str, dict]  # records of those that are indexed as they are in the folder
     missing: dict[str, Path]  # files to be indexed
-    counts: dict[str, int]  # of filings added, changed, removed, damaged (in the index)
+    counts: dict[str, int]  # of filings added, changed, removed, that cannot be read, damaged (in the index)
     problems: list[str]  # files that are no filings
 
     @property
@@ -149,10 +150,13 @@ class Shards:
         (found, problems), records = sources_of(self.root), self.records()
         same = {name: self.renewed(found[name], records[name]) for name in found if name in records}
         kept = {name: record for name, record in same.items() if record and self._is_whole(name, record)}
+        gone = records.keys() - found.keys()
+        there = {name for name in gone if records[name] and not _is_gone(self.root / records[name]["source"])}
         sets = {
             "added": found.keys() - records.keys(),
             "changed": {name for name, record in same.items() if not record},
-            "removed": records.keys() - found.keys(),
+            "removed": gone - there,
+            "that cannot be read": there,
             "damaged": {name for name, record in same.items() if record} - kept.keys(),
         }
         missing = {name: path for name, path in found.items() if name not in kept}
@@ -197,6 +201,15 @@ class Shards:
         table = pq.read_table(self.path("windows", name), columns=columns and [*columns, "vector"])
         vectors = table["vector"].combine_chunks().flatten().to_numpy(zero_copy_only=False)
         return table.drop_columns("vector").to_pandas(), vectors.reshape(len(table), table["vector"].type.list_size)
+
+
+def _is_gone(path: Path) -> bool:
+    """Whether nothing is at a path, which then no right hides."""
+    try:
+        path.lstat()
+    except OSError as error:
+        return error.errno in (errno.ENOENT, errno.ENOTDIR)
+    return False
 
 
 def _is_index(folder: Path) -> bool:

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from lib.archive.index import LOCK, PICTURES, PLAN, Plan, Shards, passed_over, sources_of, write_shards
+from lib.archive.index import LOCK, PICTURES, PLAN, Plan, Shards, _write, passed_over, sources_of, write_shards
+from lib.files import digest_of, digest_of_file
 from lib.words import StudyError
 from tests.conftest import write_pdf
 
@@ -119,3 +120,18 @@ def test_what_a_folder_holds_that_is_not_read_is_named_with_how_many_and_what_to
         written(root, f"y{number}/a.pdf")
     assert "(mine/a, pdfs/2021, pdfs/2022, y0, y1 and 7 more)" in passed_over(root)[1]
     assert [*sources_of(root)[0]] == ["A", "B", "C", "D"]
+
+
+def test_a_filing_that_is_there_and_cannot_be_read_is_not_called_removed(tmp_path):
+    index, root = tmp_path / "index", tmp_path / "filings"
+    write_pdf(root / "GONE.pdf", "Revenue")
+    write_pdf(root / "ODD.pdf", "Revenue")
+    shards = Shards(index, STUB, root)
+    for name in ("GONE", "ODD"):
+        record = shards.about(root / f"{name}.pdf") | {"plan": digest_of(STUB._asdict()), "problem": "", "files": {}}
+        _write(shards.path("records", name), record | {"sha256": digest_of_file(root / f"{name}.pdf")})
+    assert not any(shards.compare().counts.values())
+    for name in ("GONE", "ODD"):
+        (root / f"{name}.pdf").unlink()
+    (root / "ODD.pdf").mkdir()
+    assert str(shards.compare()) == "1 removed, 1 that cannot be read"
