@@ -267,7 +267,8 @@ def sources_of(root: Path) -> tuple[dict[str, Path], list[str]]:
 def passed_over(root: Path) -> list[str]:
     """What a folder holds that is not read, a line each: files that are no filings, and filings in sub-folders."""
     read, lines = {root: ".pdf", root / "pdfs": ".pdf", root / "pages": ".jsonl"}, []
-    there = [path for folder in read if folder.is_dir() for path in folder.iterdir() if path.is_file()]
+    readable = [folder for folder in read if folder.is_dir() and Problems(root).can_read(folder, is_folder=True)]
+    there = [path for folder in readable for path in folder.iterdir() if path.is_file()]
     others = Counter(
         path.suffix.lower() for path in there if path.name[0] != "." and path.suffix.lower() != read[path.parent]
     )

@@ -69,6 +69,14 @@ def shards(folder, tmp_path, monkeypatch) -> Shards:
     return made
 
 
+def files(root: Path, *names: str) -> Path:
+    """Files of these names below a folder, each with its name as content; the folder."""
+    for name in names:
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(name)
+    return root
+
+
 def linked_outside(root: Path) -> None:
     (root / "pdfs").rmdir()
     (root / "pdfs").symlink_to(write_pdf(root.parent / "out" / "X.pdf", "secret").parent)
@@ -107,6 +115,59 @@ def test_an_odd_file_is_left_out_with_its_path_and_stops_no_other(shards, folder
     assert archive.exit_code == 0, archive.output
     assert "\n1. ACME, page 1" in archive.stdout
     assert "secret" not in archive.output
+
+
+BESIDE = {
+    "a web page": (lambda root: (root / "pdfs" / "a.htm").touch(), "1 .htm"),
+    "a text and a table": (lambda root: files(root, "a.txt", "pages/b.csv"), "1 .csv, 1 .txt"),
+    "no ending": (lambda root: files(root, "10-K"), "1 file without an ending"),
+    "an ending that forges lines": (lambda root: files(root, "a.p\nleft out: b"), r"1 .p\nleft out: b"),
+    "a page of text among PDFs": (lambda root: files(root, "pdfs/CORK.jsonl"), "1 .jsonl"),
+    "a year's folder": (lambda root: write_pdf(root / "2023" / "X.PDF", "x"), "1 .pdf in sub-folders (2023)"),
+    "folders of downloads": (
+        lambda root: files(root / "pdfs", *(f"C{n}/10-K/{n}/full.html" for n in range(300))),
+        "300 .html in sub-folders (pdfs/C0/10-K/0, pdfs/C1/10-K/1, pdfs/C10/10-K/10, pdfs/C100/10-K/100, "
+        "pdfs/C101/10-K/101 and 295 more)",
+    ),
+    "a folder with a line end": (lambda root: files(root, "a\nb/c.pdf"), r"1 .pdf in sub-folders (a\nb)"),
+    "a loop of links": (lambda root: (root / "pdfs" / "loop").symlink_to(root), None),
+    "pictures, hidden files and questions": (
+        lambda root: files(root, "images/a.png", ".git/a.pdf", ".a.htm", "data/my_questions.jsonl"),
+        None,
+    ),
+}
+
+
+@cases(("make", "wanted"), BESIDE)
+def test_what_is_passed_over_is_named_once_and_stops_nothing(shards, folder, make, wanted):
+    make(folder.root)
+    done = CliRunner().invoke(index_command, [])
+    assert done.exit_code == 0, done.output
+    said = [line for line in done.stderr.splitlines() if line.startswith("not read: ")]
+    assert len(said) == (wanted is not None)
+    assert all(line.startswith(f"not read: {wanted}; ") for line in said)
+    assert shards.names() == ["ACME", "BOLT"]
+
+
+LONG = {
+    "100 kB of words": "what was the revenue of acme " * 3500,
+    "100 kB of one word": "x" * 100_000,
+    "a definition of 3,000 terms": "What was leverage, defined as " + " + ".join(["cash"] * 3000) + "?",
+    "nothing but brackets": "(" * 50_000 + ")" * 50_000,
+    "lines": "revenue?\n" * 20_000,
+    "a definition that is short enough": "What was leverage, defined as " + " + ".join(["a"] * 900) + "?",
+    "brackets that are short enough": "What was leverage, defined as " + "(" * 1900 + "a + b" + ")" * 1900 + "?",
+    "minus signs": "What was leverage, defined as a" + " - " * 1300 + "?",
+    "ratios": ("ratio of cash to " * 250)[:4000],
+    "years": ("between 2019 and 2020 " * 200)[:4000],
+    "letters that grow when folded": "İß" * 1999,
+}
+
+
+@cases("question", LONG)
+def test_a_long_question_is_answered_or_refused_in_a_sentence(shards, told, question):
+    with told("give at most 4,000" if len(question) > 4000 else None):
+        assert Archive(shards).answer(question)["pages"]
 
 
 def test_a_scan_is_named_with_what_mends_it_and_pages_without_text_are_counted(shards, folder):
@@ -164,14 +225,6 @@ def test_a_pdf_that_takes_too_much_is_left_out(tmp_path, monkeypatch, name, limi
     texts, wrong = pdf.read_texts(tmp_path / "X.pdf")
     assert texts == []
     assert "to read" in wrong
-
-
-def files(root: Path, *names: str) -> Path:
-    """Files of these names below a folder, each with its name as content; the folder."""
-    for name in names:
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(name)
-    return root
 
 
 def test_an_index_in_a_folder_of_its_own_is_asked_there(folder, tmp_path):
