@@ -23,7 +23,22 @@ INTO = $(VENV)
 LOCKED = $(UV) pip install --python $(INTO) --quiet --require-hashes $(if $(PIP_FIND_LINKS),--find-links $(PIP_FIND_LINKS)) \
   -c requirements.txt $$(ls -d $(VENV)/lib/*/*/torch-*+cpu.dist-info >/dev/null 2>&1 && echo "-c requirements-cpu.txt")
 LIB := $(VENV)/bin/python -m lib
-OPTIONS = --dataset "$(DATASET)" --questions "$(QUESTIONS)" --profile "$(PROFILE)" --results "$(RESULTS)"
+# What a user says reaches a command as typed: expanded nowhere, and read by the shell from its environment alone.
+TYPED := DATASET QUESTIONS PROFILE RESULTS JOBS NB PARAMS METHODS CHAPTER PART Q RUN PAGES_FROM
+$(foreach name,$(TYPED),$(eval override $(name) := $$(value $(name))))
+export $(TYPED)
+OPTIONS = --dataset "$$DATASET" --questions "$$QUESTIONS" --profile "$$PROFILE" --results "$$RESULTS"
+# $(WITH_WORDS) NAME COMMAND: the command with the words of a variable behind it, parted by quotes and blanks as by a shell.
+define PART_WORDS
+import os, shlex, sys
+name, *command = sys.argv[1:]
+try:
+    os.execvp(command[0], command + shlex.split(os.environ[name]))
+except ValueError as error:
+    sys.exit(f"error: {name} is {os.environ[name]!r}: {error}; close every quote")
+endef
+export PART_WORDS
+WITH_WORDS = $(VENV)/bin/python -c "$$PART_WORDS"
 STAMP := $(VENV)/.ready-$(shell cat requirements*.txt pyproject.toml | sha256sum | cut -c1-12)
 
 .PHONY: diagnose index ask help env examples book demo measure notebook publish verify golden break preflight methods lines test test-all lint format clean audit lock
@@ -58,40 +73,40 @@ examples: $(STAMP)  ## add LlamaIndex and LangChain to .venv (90 MB), which exam
 	@$(LOCKED) -r pyproject.toml --extra examples
 
 book: $(STAMP)  ## run every chapter and build the book (DATASET=, PROFILE=, RESULTS=)
-	@$(LIB) book $(OPTIONS) --jobs $(JOBS)
+	@$(LIB) book $(OPTIONS) --jobs "$$JOBS"
 
 demo: $(STAMP)  ## the whole book on the embedded synthetic filings, computed in minutes
-	@$(LIB) book --dataset demo --profile "$(PROFILE)" --results "$(RESULTS)" --jobs $(JOBS)
+	@$(LIB) book --dataset demo --profile "$$PROFILE" --results "$$RESULTS" --jobs "$$JOBS"
 
 measure: $(STAMP)  ## runs and metrics without a book: DATASET=, QUESTIONS=, METHODS="bm25 dense" (default all)
-	@$(LIB) measure $(OPTIONS) --methods "$(or $(METHODS),all)"
+	@$(LIB) measure $(OPTIONS) --methods "$${METHODS:-all}"
 
 notebook: $(STAMP)  ## rerun one chapter with changed parameters: NB=03_baselines PARAMS='-p methods "[bm25]"'
-	@$(LIB) notebook $(NB) $(OPTIONS) $(PARAMS)
+	@$(WITH_WORDS) PARAMS $(LIB) notebook "$$NB" $(OPTIONS)
 
 publish: $(STAMP)  ## copy a whole run's results to book/results/ (refuses uncommitted changes and text of the dataset)
 	@$(LIB) publish $(OPTIONS)
 
 verify: $(STAMP)  ## compute again and compare with what was published, row by row: METHODS="bm25 dense" or all, or CHAPTER=02_oracles
-	@$(LIB) verify $(OPTIONS) --methods "$(or $(METHODS),bm25)" --chapter "$(CHAPTER)"
+	@$(LIB) verify $(OPTIONS) --methods "$${METHODS:-bm25}" --chapter "$$CHAPTER"
 
 golden: $(STAMP)  ## compare every published number, run and key with those of commit 0733168; what differs is in the changelog
 	@$(VENV)/bin/python -m pytest -q tests/publish/test_golden.py
 
 break: $(STAMP)  ## try bad input, hostile text, faults and damage; print what came of each: PART= words of pytest's -k
-	@$(VENV)/bin/python -m pytest -q -m breaking $(if $(PART),-k "$(PART)") tests/breaking
+	@$(VENV)/bin/python -m pytest -q -m breaking $${PART:+-k "$$PART"} tests/breaking
 
 preflight: $(STAMP)  ## what a profile would download, whether GPU and disk suffice, how long it takes (PROFILE=paper)
 	@$(LIB) preflight $(OPTIONS)
 
 diagnose: $(STAMP)  ## where any system loses the evidence, from its run: RUN="my.trec other.jsonl" DATASET=, QUESTIONS=, PAGES_FROM=1
-	@$(LIB) diagnose --dataset "$(DATASET)" --questions "$(QUESTIONS)" --profile "$(PROFILE)" --pages-from "$(PAGES_FROM)" $(RUN)
+	@$(WITH_WORDS) RUN $(LIB) diagnose --dataset "$$DATASET" --questions "$$QUESTIONS" --profile "$$PROFILE" --pages-from "$$PAGES_FROM"
 
 index: $(STAMP)  ## index a folder of PDFs for make ask: DATASET=path
-	@$(LIB) index --dataset "$(DATASET)" --profile "$(PROFILE)"
+	@$(LIB) index --dataset "$$DATASET" --profile "$$PROFILE"
 
 ask: $(STAMP)  ## print the pages that fit a question best: Q="…" DATASET=path
-	@$(LIB) ask --dataset "$(DATASET)" --profile "$(PROFILE)" "$(Q)"
+	@$(LIB) ask --dataset "$$DATASET" --profile "$$PROFILE" -- "$$Q"
 
 methods: $(STAMP)  ## print the method table
 	@$(LIB) methods

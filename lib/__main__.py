@@ -110,11 +110,14 @@ def methods() -> None:
         click.echo(f"{method.name:18} {method.pipeline}")
 
 
-@command(option("--to", type=PATH, help="folder of the index, in place of one among the artifacts"))
+TO = option("--to", type=PATH, help="folder of the index, in place of one among the artifacts")
+
+
+@command(TO)
 def index(names: Names, to: Path | None) -> str:
     """Index a folder of filings, PDFs or page text, filing by filing; resumed where it stopped."""
     from lib.archive.described import described
-    from lib.archive.index import shards_of, write_shards
+    from lib.archive.index import passed_over, shards_of, write_shards
     from lib.profile import load_profile
 
     shards = shards_of(names.dataset, names.profile, to)
@@ -125,13 +128,14 @@ def index(names: Names, to: Path | None) -> str:
     for filing in done[(done["n_blank"] > 0) & (done["problem"] == "")].itertuples():
         blank = f"{filing.n_blank} of {filing.n_pages} pages have no text"
         click.echo(f"{filing.source.name}: {blank}; recognise them (OCR) if they are scans", err=True)
-    n_now, changes = len(shards.names()), str(before)
+    n_now, changes, others = len(shards.names()), str(before), passed_over(shards.root)
     if n_now:
         described(shards, shards.names(), load_profile(names.profile).bm25)
     if not (n_now or left_out or changes):
-        raise StudyError(
-            f"{shards.root} has no filings; put PDFs into it, or see the dataset layout in book/reproduce.md"
-        )
+        put = "put PDFs into it, or see the dataset layout in book/reproduce.md"
+        raise StudyError(f"{shards.root} has no filings; {'; '.join(f'not read: {line}' for line in others) or put}")
+    for line in others:
+        click.echo(f"not read: {line}", err=True)
     changes = "".join(f", {words}" for words in (changes, left_out and f"{len(left_out)} left out") if words)
     return f"{shards.folder}: {n_now} filings{changes}; read now: {done['n_pages'].sum()} pages of {len(done)} filings"
 
@@ -141,10 +145,13 @@ def index(names: Names, to: Path | None) -> str:
     option("-k", "--k", type=COUNT, default=5, show_default=True, help="pages"),
     option("-f", "--questions-file", "lines", type=click.File("rb"), help="a file of questions, one a line, or -"),
     option("--json", "as_json", is_flag=True, help="a line of JSON for each question"),
+    TO,
 )
-def ask(names: Names, question: str | None, k: int, lines: Iterable[bytes] | None, as_json: bool) -> Iterator[str]:
+def ask(
+    names: Names, question: str | None, k: int, lines: Iterable[bytes] | None, as_json: bool, to: Path | None
+) -> Iterator[str]:
     """Answer from an indexed folder where a table's figure is sure, and print the pages that fit best."""
-    from lib.archive.ask import Archive, with_pictures, written
+    from lib.archive.ask import Archive, questions_in, with_pictures, written
     from lib.archive.index import shards_of
     from lib.profile import load_profile
 
@@ -152,14 +159,14 @@ def ask(names: Names, question: str | None, k: int, lines: Iterable[bytes] | Non
         question, lines = None, sys.stdin.buffer
     if (question is None) == (lines is None) or (question is not None and not question.strip()):
         raise StudyError("give a question, or a file of questions with -f, and not both")
-    asked = filter(bytes.strip, lines or [question.encode("utf-8", "surrogateescape")])
-    shards = shards_of(names.dataset, names.profile)
+    given = lines or [question.encode("utf-8", "surrogateescape")]
+    shards = shards_of(names.dataset, names.profile, to)
     now = shards.compare()
     if any(now.counts.values()):
         click.echo(f"the folder differs from its index: {now}; run make index", err=True)
     archive = Archive(shards, load_profile(names.profile), now.names)
-    for line in asked:
-        found = with_pictures(shards, archive.answer(line.decode("utf-8", "replace").strip(), k))
+    for one in questions_in(given, getattr(lines, "name", "Q")):
+        found = with_pictures(shards, archive.answer(one, k))
         yield json.dumps(found) if as_json else written(found)
 
 

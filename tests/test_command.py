@@ -1,15 +1,20 @@
 """The command line: every command explains itself, a person's error is one sentence with status 1, runs have names."""
 
 import errno
+import hashlib
 import inspect
 import itertools
+import json
+import os
 import re
 import shlex
 import subprocess
 import sys
 import tomllib
+from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
+from types import MappingProxyType
 
 import pandas as pd
 import pytest
@@ -37,6 +42,7 @@ NAMING = sorted(
 )
 #: A target of make with its variables.
 MAKE = r"""(make [a-z-]+(?: [A-Z_]+=(?:'[^']*'|"[^"]*"|[^\s`;,"'\\]*))*)"""
+PRINTING = f"{sys.executable} -c 'import json, sys; print(json.dumps(sys.argv[1:]))'"
 NEEDED = {"ask": ["What was revenue?"], "diagnose": ["--run", "mine=nowhere.trec"]}
 OPTIONS = {"dataset": "", "profile": "default", "results": "published", "questions": ""}
 OPENING = sorted(set(COMMANDS) - {"methods", "notebook", "verify", "break", "pin"})
@@ -45,6 +51,22 @@ OPENING = sorted(set(COMMANDS) - {"methods", "notebook", "verify", "break", "pin
 def run(*arguments: str):
     """The result of ``python -m lib`` with these arguments."""
     return CliRunner().invoke(command_line.commands, list(arguments))
+
+
+def making(*arguments: str, venv: Path = Path(sys.prefix)) -> list[str]:
+    """The command line of make in the checkout, without building the environment, and with a program that does no more
+    than print its words as JSON."""
+    read = [*sorted(ROOT.glob("requirements*.txt")), ROOT / "pyproject.toml"]
+    stamp = f"{venv}/.ready-{hashlib.sha256(b''.join(path.read_bytes() for path in read)).hexdigest()[:12]}"
+    return ["make", "-s", "-C", str(ROOT), "-o", stamp, f"VENV={venv}", f"LIB={PRINTING}", *arguments]
+
+
+def made(*arguments: str, environment: Mapping[str, str] = MappingProxyType({})) -> list[list[str]]:
+    """The words that each command of the program gets from make; what is none of the program is not run."""
+    given = {"capture_output": True, "check": True, "env": os.environ | environment}
+    would = subprocess.run([*making(*arguments), "-n"], **given).stdout
+    done = subprocess.run(making(*arguments), **given).stdout if PRINTING.encode() in would else b""
+    return [json.loads(line) for line in done.splitlines()]
 
 
 def sentence(result) -> str:
@@ -68,15 +90,23 @@ def test_a_command_that_a_text_names_is_understood_with_its_options(path, tmp_pa
     for command in sorted({*re.findall(start + MAKE, text, re.MULTILINE)}):
         for variable in re.findall(r"(?<= )(?!UV_)[A-Z_]+(?==)", command):
             assert re.search(rf"^{variable} \?=", MAKEFILE, re.MULTILINE), variable
-        making = ["make", "-n", "-C", ROOT, *shlex.split(command)[1:]]
-        done = subprocess.run(making, capture_output=True, text=True, check=True)
-        for name, *given in map(shlex.split, re.findall(r"-m lib (.*)", done.stdout)):
+        for name, *given in made(*shlex.split(command)[1:]):
             for run_file in (one for one in given if one.endswith((".trec", ".jsonl"))):
                 Path(run_file).touch()  # the reader's own
             context = COMMANDS[name].make_context(name, given)
             if path.suffix == ".md" and (parameters := context.params.get("parameters")):
                 values = {key: yaml.safe_load(value) for key, value in parameters}
                 notebooks.check_parameters(context.params["name"], values)
+
+
+@pytest.mark.parametrize(
+    "asked", ["Which note covers the $500 million loan of `Acme`?", 'Acme\'s "net" $(sales)\nin 2022', "-k"]
+)
+def test_make_hands_a_question_over_as_it_was_typed(asked):
+    [words] = made("ask", f"Q={asked}", "DATASET=my $5 filings")
+    assert words == ["ask", "--dataset", "my $5 filings", "--profile", "default", "--", asked]
+    [words] = made("notebook", "PARAMS=-p methods \"[bm25, dense]\" -p k '$5 `x`'")
+    assert words[-6:] == ["-p", "methods", "[bm25, dense]", "-p", "k", "$5 `x`"]
 
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))

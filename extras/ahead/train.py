@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from lib.ahead import ranker
-from lib.ahead.search import SAVED
+from lib.ahead.search import LEARNT_FROM, SAVED, learnt_from
 from lib.ahead.sets import union_of
 from lib.study import Study
 
@@ -24,6 +24,7 @@ def train(study: Study, target: Path = SAVED) -> dict:
         "question_ids": union.questions["question_id"].tolist(),
     }
     target.mkdir(parents=True, exist_ok=True)
+    (target / LEARNT_FROM).write_text(json.dumps(learnt_from(union.questions), indent=1) + "\n", encoding="utf-8")
     for name, variant in SAVED_VARIANTS.items():
         record = about | {"share": ranker.choose(study, union, companies, sets, variant)}
         booster = ranker.fit(study, union, companies, sets, variant)

@@ -1,6 +1,7 @@
 """Ahead as a search: which ranker may score which question, and the order of chunks that pages give."""
 
 import json
+import re
 from pathlib import Path
 from typing import Literal
 
@@ -10,13 +11,17 @@ import pandas as pd
 from lib.ahead import ranker
 from lib.ahead.pool import Pool
 from lib.ahead.ranker import FROM_COVERS, WHOLE, WITH_KINDS, Ranker, mixed
+from lib.ahead.sets import all_questions
 from lib.ahead.views import study_pool, untrained
-from lib.files import digest_of_file
+from lib.data.download import checksums
+from lib.files import digest_of, digest_of_file
+from lib.method import remembered
 from lib.page_scorer.search import pages_of_chunks
 from lib.retrievers import dense
 from lib.study import Study
 
 SAVED = Path(__file__).with_name("model")  # folder of the saved rankers
+LEARNT_FROM = "learnt_from.json"  # beside them, see :func:`learnt_from`; made of the same questions as their records
 MIN_COMPANIES = 5
 BLANK_COSINE = -2.0  # of a page without a window, which may be a gold page; below every cosine
 
@@ -24,7 +29,10 @@ BLANK_COSINE = -2.0  # of a page without a window, which may be a gold page; bel
 def inputs(study: Study, *, kinds: bool = False, trained: bool = True) -> list:
     """What the scores depend on beside settings: what trained rankers do, and the saved rankers."""
     saved = [digest_of_file(SAVED / name) for name in ("kinds.json", "kinds.txt", "plain.json", "plain.txt")]
-    return [*ranker.inputs(study), kinds, *([saved] if trained else [])]
+    withheld = (
+        ["known by its words, filings or companies"] if trained and not has_ids(study) and is_known(study) else []
+    )
+    return [*ranker.inputs(study), kinds, *([saved] if trained else []), *withheld]
 
 
 def spread_pages(pool: Pool, scores: np.ndarray, chunk_scores: np.ndarray, pages: np.ndarray) -> np.ndarray:
@@ -54,12 +62,53 @@ def saved_ranker(name: str) -> Ranker:
 
 
 def scored_by(study: Study) -> Literal["saved", "folds", "untrained"]:
-    """What may order the pages: the saved ranker where it was not trained on the study's questions, else folds by
-    company, else, where companies are too few, nothing that was trained."""
-    learnt_from = json.loads((SAVED / "kinds.json").read_text(encoding="utf-8"))["question_ids"]
-    if set(learnt_from).isdisjoint(study.questions["question_id"]):
+    """What may order the pages: the saved ranker where it learnt nothing of the study's questions, their filings and
+    companies, else folds by company, else, where companies are too few or in no fold, nothing that was trained."""
+    if not (has_ids(study) or is_known(study)):
         return "saved"
-    return "folds" if study.questions["company"].nunique() >= MIN_COMPANIES else "untrained"
+    companies = set(study.questions["company"])
+    is_in_folds = study.dataset.name == study.dataset.collection or not study.has_text
+    is_in_folds = is_in_folds or companies <= set(all_questions(study)["company"])
+    return "folds" if len(companies) >= MIN_COMPANIES and is_in_folds else "untrained"
+
+
+def has_ids(study: Study) -> bool:
+    """Whether the saved rankers learnt from a question with an id of the study's."""
+    known = json.loads((SAVED / "kinds.json").read_text(encoding="utf-8"))["question_ids"]
+    return not set(known).isdisjoint(study.questions["question_id"])
+
+
+@remembered
+def is_known(study: Study) -> bool:
+    """Whether the saved rankers learnt from a question of these words, or from a filing or company that is asked about,
+    by LEARNT_FROM and the bytes of FinanceBench's filings; False without the texts."""
+    if not (study.has_text and (SAVED / LEARNT_FROM).is_file()):
+        return False
+    known, asked = json.loads((SAVED / LEARNT_FROM).read_text(encoding="utf-8")), study.questions
+    companies, doc_names = set(map(bare_company, asked["company"])), set(asked["doc_name"])
+    return bool(
+        doc_names & set(known["filings"])
+        or any(f"{one} ".startswith(f"{name} ") for one in companies for name in known["companies"])
+        or set(map(digest_of_words, asked["question"])) & set(known["questions"])
+        or set(map(digest_of_file, map(study.dataset.source, doc_names))) & set(checksums().values())
+    )
+
+
+def learnt_from(questions: pd.DataFrame) -> dict[str, list[str]]:
+    """What LEARNT_FROM has of training questions: digests of their words, the filings and the companies asked about."""
+    asked = {"questions": map(digest_of_words, questions["question"]), "filings": questions["doc_name"]}
+    asked |= {"companies": map(bare_company, questions["company"])}
+    return {name: sorted(set(values)) for name, values in asked.items()}
+
+
+def digest_of_words(text: str) -> str:
+    """A digest of a text's letters and digits, 16 hex digits, whatever their case and what stands between them."""
+    return digest_of("".join(filter(str.isalnum, text.casefold())))[:16]
+
+
+def bare_company(name: str) -> str:
+    """A company's name as words in lower case, without signs and a leading article: ``amazon com inc``."""
+    return " ".join(re.findall(r"[^\W_]+", name.casefold())).removeprefix("the ")
 
 
 def pool_scores(study: Study, pool: Pool, kinds: bool = False, covers: bool = False) -> np.ndarray:

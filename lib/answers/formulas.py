@@ -25,6 +25,7 @@ IN_WORDS = {
 }
 _OPERATOR = re.compile("|".join(f"({pattern})" for pattern in IN_WORDS.values()), re.I)
 ROUND = str.maketrans("[]", "()")
+MOST_SIGNS = 100  # operators and brackets of a definition; beyond a few hundred Python cannot parse it
 _BRACKET = re.compile(r"\(([^()]*)\)")
 
 
@@ -130,8 +131,10 @@ def in_symbols(definition: str, name_of: Callable[[str], str]) -> str | None:
     """A definition in words, such as ``(total debt - cash) / EBITDA``, as a formula; None where it is not whole.
     ``name_of`` gives the formula of a phrase between operators."""
     text, symbols = without_asides(definition).translate(ROUND), dict(enumerate(IN_WORDS, 1))
-    written, at = [], 0
-    for match in re.finditer(rf"{_OPERATOR.pattern}|[()]|\Z", text, re.I):
+    written, at, signs = [], 0, [*re.finditer(rf"{_OPERATOR.pattern}|[()]|\Z", text, re.I)]
+    if len(signs) > MOST_SIGNS:
+        return None
+    for match in signs:
         if phrase := text[at : match.start()].strip(" ,:;.\"'"):
             written.append(f"({name_of(phrase)})")
         written.append(symbols.get(match.lastindex, match[0]))

@@ -7,7 +7,8 @@ The nearest filings' pages alone are described in all views (:mod:`lib.ahead.vie
 Tables of the best pages are read for an answer, which is given where the reading is sure (:mod:`lib.answers.sure`).
 """
 
-from collections.abc import Container, Sequence
+import codecs
+from collections.abc import Container, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -24,13 +25,14 @@ from lib.answers.sure import BESIDE, fitted, reading
 from lib.archive.described import described, filing_facts, pages_of
 from lib.archive.index import PICTURES, Shards
 from lib.data.pdf import picture
-from lib.data.records import printable
+from lib.data.records import MOST_LETTERS, printable
 from lib.files import digest_of, write_atomically
 from lib.profile import Settings, load_profile
 from lib.retrievers.dense import best_window_scores
 from lib.retrievers.identity import Identity, asked_period, identity_features, without_records
 from lib.words import StudyError
 
+MOST_CHARACTERS = 4000  # of a question, which takes a second to read; those of FinanceBench have 600 at most
 NEAREST = 5  # filings whose pages are ranked
 DPI = 110
 PASSAGE_LINES = 8
@@ -66,6 +68,10 @@ class Archive:
         """The best k pages: doc_name, page, text, score."""
         if not question.split() or k < 1:
             raise StudyError(f"Q is {question!r} and k is {k}: ask a question for one page or more")
+        if len(question) > MOST_CHARACTERS:
+            start = printable(question[:MOST_LETTERS])
+            wrong = f"the question '{start}…' has {len(question):,} characters"
+            raise StudyError(f"{wrong}; give at most {MOST_CHARACTERS:,}")
         (pages, vectors), (_, booster, share) = self.nearest(question), self.ranker
         filings = without_records(pages[["doc_name"]].drop_duplicates())
         facts = (filing_facts(self.shards, *one) for one in pages.groupby("doc_name", sort=False)["text"])
@@ -104,6 +110,23 @@ class Archive:
             said |= {"answer": read.result.text, "why_not": "", "formula": read.result.formula}
             said["cells"] = list(map(shown, read.result.cells))
         return said
+
+
+def questions_in(lines: Iterable[bytes], name: str) -> Iterator[str]:
+    """The questions of a file's lines, blank ones left out and what is no UTF-8 replaced.
+
+    A StudyError names a file that is UTF-16 or has no question.
+    """
+    has_any = False
+    for line in lines:
+        if not has_any and line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            raise StudyError(f"{name} is UTF-16; save the file as UTF-8")
+        text = line if has_any else line.removeprefix(codecs.BOM_UTF8)
+        if question := text.decode("utf-8", "replace").strip():
+            has_any = True
+            yield question
+    if not has_any:
+        raise StudyError(f"{name} has no question; give one a line")
 
 
 def shown(cell: Cell) -> dict:

@@ -65,7 +65,7 @@ def described(shards: Shards, names: Sequence[str], settings: Settings) -> Descr
 
 
 def _write(path: Path, made: Described) -> None:
-    for old in path.parent.glob("described-*.npz"):
+    for old in path.parent.glob(f"described-{'[0-9a-f]' * 20}.npz"):
         old.unlink(missing_ok=True)
     known = {"terms": list(made.words.vocabulary), "filed": [one._asdict() for one in made.filed]}
     known["n_pages"] = made.pages.groupby("doc_name", sort=False).size().tolist()

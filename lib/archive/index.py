@@ -4,8 +4,12 @@ One step maps a filing's file to its shard; a filing is embedded alone, so that 
 shard that is whole and of its file's bytes is not made again, so that a killed run resumes; memory holds one filing.
 """
 
+import errno
+import itertools
 import json
-import shutil
+import os
+import re
+from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -19,6 +23,7 @@ from tqdm.auto import tqdm
 
 from lib.corpus import ARTIFACTS
 from lib.data.chunks import load_tokenizer, split_chunks, split_pages
+from lib.data.layout import in_sub_folders
 from lib.data.locate import DEMO, financebench_root, folder_of, named_apart
 from lib.data.pages import read_filing
 from lib.data.records import CONTROL, MOST_LETTERS, Problems, printable
@@ -30,8 +35,17 @@ from lib.profile import Settings, load_profile
 from lib.words import PAGE_COLUMNS, StudyError
 
 VERSION = 1  # raised when the same filing gets another shard
-PLAN, PICTURES = "plan.json", "pictures"
+PLAN, LOCK, PICTURES = "plan.json", "index.lock", "pictures"
+KINDS = {"pages": ".parquet", "windows": ".parquet", "facts": ".parquet", "records": ".json"}  # the record goes last
+PICTURE = r"[0-9a-f]{16}-p\d{4,}(?:-[0-9a-f]{8})?\.png"
+#: What an index writes, by paths in its folder, and what a killed write leaves of any of that.
+OWN = re.compile(
+    rf"plan\.json|index\.lock|described-[0-9a-f]{{20}}\.npz|(?:pages|windows|facts)(?:/[^/]+\.parquet)?"
+    rf"|records(?:/[^/]+\.json)?|pictures(?:/{PICTURE})?"
+)
+HALF = re.compile(r"\..+\.[0-9a-f]{8}\.(?:json|npz|parquet|png)")
 MOST_BYTES = 200  # of a file's name: that of its shard is longer
+MOST_NAMED = 5  # sub-folders in a message
 
 
 class Plan(NamedTuple):
@@ -67,7 +81,7 @@ class Difference(NamedTuple):
 
     kept: dict[str, dict]  # records of those that are indexed as they are in the folder
     missing: dict[str, Path]  # files to be indexed
-    counts: dict[str, int]  # of filings added, changed, removed, damaged (in the index)
+    counts: dict[str, int]  # of filings added, changed, removed, that cannot be read, damaged (in the index)
     problems: list[str]  # files that are no filings
 
     @property
@@ -88,21 +102,34 @@ class Shards:
     """The index of an archive, mirrored in a folder: ``pages/<DOC>.parquet``, ``windows/<DOC>.parquet``, the plan.
 
     ``records/<DOC>.json`` is written last: the source's path in the archive, its size, time and SHA-256, those of the
-    two files, and what is wrong with a filing that is left out.
+    two files, and what is wrong with a filing that is left out. Files of others in the folder stay as they are.
+
+    To open an index writes nothing. A StudyError names a folder that is no index and not empty, is another's, or is
+    where the filings are.
     """
 
     def __init__(self, folder: Path, plan: Plan, root: Path):
         self.folder, self.plan, self.root = Path(folder), plan, Path(root).resolve()
-        known, own = _read(self.folder / PLAN), {"root": str(self.root)} | plan._asdict()
-        if known and known != own:
+        known = _read(self.folder / PLAN)
+        if self.root.is_relative_to(at := self.folder.resolve()) or at in (self.root / "pages", self.root / "pdfs"):
+            raise StudyError(f"{folder} cannot be the index: the filings are in it; name another folder")
+        if not (known or _is_index(self.folder)):
+            raise StudyError(f"{folder} holds other files and is no index; name a new or an empty folder")
+        if known and known != self._plan():
             wrong = f"{folder} is the index of {known.get('root')}, or was filled under another profile"
             raise StudyError(f"{wrong}; name another folder, or remove this one")
-        if not known:
-            _write(self.folder / PLAN, own)
+
+    def _plan(self) -> dict:
+        return {"root": str(self.root)} | self.plan._asdict()
+
+    def begin(self) -> None:
+        """Make the folder an index, where it is none."""
+        if not _read(self.folder / PLAN):
+            _write(self.folder / PLAN, self._plan())
 
     def path(self, kind: str, name: str) -> Path:
-        """The file of a filing's part, ``pages``, ``windows`` or ``records``."""
-        return self.folder / kind / f"{name}{'.json' if kind == 'records' else '.parquet'}"
+        """The file of a filing's part, one of KINDS."""
+        return self.folder / kind / f"{name}{KINDS[kind]}"
 
     def record(self, name: str) -> dict:
         """What was written of a filing; nothing where that is damaged, or of another plan."""
@@ -110,9 +137,9 @@ class Shards:
         return record if record.get("plan") == digest_of(self.plan._asdict()) else {}
 
     def records(self) -> dict[str, dict]:
-        """Of every filing, by name."""
-        names = sorted(path.stem for path in self.folder.glob("records/*.json") if path.name[0] != ".")
-        return {name: self.record(name) for name in names}
+        """Of every filing with a sound record, by name."""
+        paths = [path for path in self.folder.glob("records/*.json") if path.name[0] != "."]
+        return {name: self.record(name) for name in sorted(path.stem for path in paths if _read(path))}
 
     def names(self) -> list[str]:
         """The filings whose shards exist, by name."""
@@ -123,10 +150,13 @@ class Shards:
         (found, problems), records = sources_of(self.root), self.records()
         same = {name: self.renewed(found[name], records[name]) for name in found if name in records}
         kept = {name: record for name, record in same.items() if record and self._is_whole(name, record)}
+        gone = records.keys() - found.keys()
+        there = {name for name in gone if records[name] and not _is_gone(self.root / records[name]["source"])}
         sets = {
             "added": found.keys() - records.keys(),
             "changed": {name for name, record in same.items() if not record},
-            "removed": records.keys() - found.keys(),
+            "removed": gone - there,
+            "that cannot be read": there,
             "damaged": {name for name, record in same.items() if record} - kept.keys(),
         }
         missing = {name: path for name, path in found.items() if name not in kept}
@@ -152,21 +182,44 @@ class Shards:
         return False
 
     def sweep(self, kept: dict[str, dict]) -> None:
-        """Write these records, and remove what belongs to no filing of them, as what a killed write left."""
+        """Write these records, and remove what the index made of other filings and what a killed write left."""
+        for name in self.records().keys() - kept.keys():
+            for kind in KINDS:
+                self.path(kind, name).unlink(missing_ok=True)
         for name, record in kept.items():
             if record != self.record(name):
                 _write(self.path("records", name), record)
-        pictured = {record["sha256"][:16] for record in kept.values()}
-        for path in [*self.folder.glob(".*"), *self.folder.glob("*/*")]:
-            is_kept = path.name[:16] in pictured if path.parent.name == PICTURES else path.stem in kept
-            if path.name[0] == "." or not is_kept:
-                shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink(missing_ok=True)
+        pictured, at = {record["sha256"][:16] for record in kept.values()}, self.folder
+        pictures = [path for path in at.glob(f"{PICTURES}/*") if re.fullmatch(PICTURE, path.name)]
+        halves = [path for part in ("", *KINDS, PICTURES) for path in (at / part).glob(".*")]
+        old = [path for path in pictures if path.name[:16] not in pictured]
+        for path in [*old, *(path for path in halves if HALF.fullmatch(path.name))]:
+            path.unlink(missing_ok=True)
 
     def windows(self, name: str, columns: list[str] | None = None) -> tuple[pd.DataFrame, np.ndarray]:
         """The windows of a filing (doc_name, page, chunk_id, text), and their unit vectors."""
         table = pq.read_table(self.path("windows", name), columns=columns and [*columns, "vector"])
         vectors = table["vector"].combine_chunks().flatten().to_numpy(zero_copy_only=False)
         return table.drop_columns("vector").to_pandas(), vectors.reshape(len(table), table["vector"].type.list_size)
+
+
+def _is_gone(path: Path) -> bool:
+    """Whether nothing is at a path, which then no right hides."""
+    try:
+        path.lstat()
+    except OSError as error:
+        return error.errno in (errno.ENOENT, errno.ENOTDIR)
+    return False
+
+
+def _is_index(folder: Path) -> bool:
+    """Whether a folder without a sound plan is an index all the same, or may become one: it is not there or empty, has
+    a sound record, or the lock and nothing else than what an index writes."""
+    if not folder.exists() or not os.listdir(folder) or any(map(_read, folder.glob("records/*.json"))):
+        return True
+    paths = itertools.chain(folder.glob("*"), folder.glob("*/*"))
+    is_own = (OWN.fullmatch(path.relative_to(folder).as_posix()) or HALF.fullmatch(path.name) for path in paths)
+    return (folder / LOCK).exists() and all(is_own)
 
 
 def _write(path: Path, record: dict) -> None:
@@ -209,6 +262,36 @@ def sources_of(root: Path) -> tuple[dict[str, Path], list[str]]:
             elif problems.can_read(path):
                 found[path.stem] = path
     return dict(sorted(found.items())), problems.messages
+
+
+def passed_over(root: Path) -> list[str]:
+    """What a folder holds that is not read, a line each: files that are no filings, and filings in sub-folders."""
+    read, lines = {root: ".pdf", root / "pdfs": ".pdf", root / "pages": ".jsonl"}, []
+    readable = [folder for folder in read if folder.is_dir() and Problems(root).can_read(folder, is_folder=True)]
+    there = [path for folder in readable for path in folder.iterdir() if path.is_file()]
+    others = Counter(
+        path.suffix.lower() for path in there if path.name[0] != "." and path.suffix.lower() != read[path.parent]
+    )
+    if others:
+        lines.append(f"{_counted(others)}; save what is a filing as PDF in pdfs/, or as page text in pages/")
+    nested = [path for path in in_sub_folders(root) if path.parent not in read]
+    nested = [path for path in nested if (root / "data") not in path.parents]
+    folders = list(dict.fromkeys(printable(path.parent.relative_to(root).as_posix()) for path in nested))
+    if folders:
+        more = f" and {len(folders) - MOST_NAMED} more" if len(folders) > MOST_NAMED else ""
+        named, counts = (
+            ", ".join(folders[:MOST_NAMED]) + more,
+            _counted(Counter(path.suffix.lower() for path in nested)),
+        )
+        lines.append(f"{counts} in sub-folders ({named}); move the PDFs into pdfs/")
+    return lines
+
+
+def _counted(endings: Counter[str]) -> str:
+    return ", ".join(
+        f"{n} {printable(ending) or 'file without an ending'}"
+        for ending, n in sorted(endings.items(), key=lambda one: (one[0] == "", one[0]))
+    )
 
 
 class Indexer:
@@ -257,6 +340,7 @@ def write_shards(shards: Shards, say: Callable[[str], None] = print) -> tuple[Di
     Gives how the folder differed, and a row for each filing that was read now, see :class:`Indexer`.
     """
     with exclusively(shards.folder / "index", say):
+        shards.begin()
         before = shards.compare()
         shards.sweep(before.kept)
         missing = before.missing.values()

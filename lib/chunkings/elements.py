@@ -20,6 +20,7 @@ from tqdm.auto import tqdm
 from lib.chunkings.layout import Row, rows_of_page, rows_of_text
 from lib.chunkings.tables import MARKER, SENTENCE_END, joined_tables, tables_of
 from lib.data.chunks import as_chunks
+from lib.data.pdf import read_layout
 from lib.files import end_with_parent
 from lib.method import Search, remembered, stored
 
@@ -120,13 +121,9 @@ def _elements(study: Search, pymupdf: str) -> pd.DataFrame:
 
 def elements_of_filing(source: Path, texts: Sequence[str]) -> list[tuple]:
     """The page and the fields of each Element of a filing; a page whose layout reads otherwise is taken as text."""
-    import pymupdf
-
-    pymupdf.TOOLS.mupdf_display_errors(False)
-    pdf = pymupdf.open(source) if source.suffix == ".pdf" else [None] * len(texts)
-    found = []
-    for number, (page, text) in enumerate(zip(pdf, texts, strict=True)):
-        rows = None if page is None else rows_of_page(page, text)
+    layout, found = [None] * len(texts) if source.suffix == ".jsonl" else read_layout(source), []
+    for number, (page, text) in enumerate(zip(layout, texts, strict=True)):
+        rows = None if page is None else rows_of_page(*page, text)
         found += [(number, *one) for one in elements_of(text, rows_of_text(text) if rows is None else rows)]
     return found
 

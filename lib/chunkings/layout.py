@@ -8,10 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    import pymupdf
+from typing import NamedTuple
 
 NUMBER = re.compile(
     r"[-–—+(]?\s?[$€£¥]?\s?\(?[-–]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?\s?\)?\s?(?:%|x|bps|pts?|pp)?\s?\)?\s?[$€£¥]?"
@@ -111,13 +108,11 @@ class Row:
         return sum(cell.is_number for cell in self.cells)
 
 
-def rows_of_page(page: "pymupdf.Page", text: str) -> list[Row] | None:
-    """The rows of a PDF's page that have letters, in order; None when its lines, but for blanks, are not the text's."""
-    import pymupdf
-
+def rows_of_page(lines: Sequence[dict], boxes: Sequence[Sequence[float]], text: str) -> list[Row] | None:
+    """The rows of a PDF's page that have letters, in order, of its lines and boxes, see :func:`lib.data.pdf.layout_of`;
+    None when its lines, but for blanks, are not the text's."""
     rows, end = [], 0
-    blocks = page.get_text("dict", flags=pymupdf.TEXTFLAGS_TEXT)["blocks"]
-    for line in (line for block in blocks for line in block["lines"]):
+    for line in lines:
         content = "".join(span["text"] for span in line["spans"]).replace("\x00", "")
         if not content.strip():
             continue
@@ -132,8 +127,7 @@ def rows_of_page(page: "pymupdf.Page", text: str) -> list[Row] | None:
         rows[-1].append(line | {"start": start, "end": end, "text": content})
     if text[end:].strip():
         return None
-    boxes = [drawing["rect"] for drawing in page.get_cdrawings() if drawing.get("rect")]
-    return [_row(lines, boxes) for lines in rows]
+    return [_row(row, boxes) for row in rows]
 
 
 def _row(lines: Sequence[dict], boxes: Sequence[Sequence[float]]) -> Row:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from lib.data.layout import DOCUMENTS, QUESTION_FILES, Dataset
+from lib.data.layout import DOCUMENTS, QUESTION_FILES, Dataset, in_sub_folders
 from lib.data.pages import extract_pages
 from lib.data.records import NAME_RULE, Document, Problems, Question, Records, is_safe_name, read_records
 from lib.words import FILING_COLUMNS, QUESTION_COLUMNS, DatasetError
@@ -58,10 +58,15 @@ def read_questions(root: Path, name: str, collection: Dataset) -> Dataset:
 def _abouts(document_file: Path, problems: Problems) -> dict[str, dict]:
     """What is known of every filing that is here, by name; what is wrong is noted."""
     paths: dict[str, Path] = {}
-    for folder, pattern in ((problems.root / "pages", "*.jsonl"), (problems.root / "pdfs", "*.pdf")):
+    for folder, suffix in ((problems.root / "pages", ".jsonl"), (problems.root / "pdfs", ".pdf")):
         if folder.is_dir() and problems.can_read(folder, is_folder=True):
-            files = (path for path in folder.glob(pattern) if path.name[0] != ".")
-            paths |= {path.stem: path for path in files if problems.can_read(path)}
+            files = [path for path in sorted(folder.iterdir()) if path.suffix.lower() == suffix]
+            found: dict[str, Path] = {}
+            for path in (path for path in files if path.name[0] != "." and problems.can_read(path)):
+                if (other := found.setdefault(path.stem, path)) != path:
+                    twice = f"has the name of {folder.name}/{other.name}; rename or remove one of the two"
+                    problems.add(path, twice)
+            paths |= found
     known: dict[str, Document | None] = {}
     for line, doc_name, document in read_records(document_file, Document, problems):
         first = known.setdefault(doc_name, document)
@@ -90,9 +95,12 @@ def _questions(
     has_answers = any(question.answer for question in sound)
     has_texts = any(piece.evidence_text for question in sound for piece in question.evidence)
     rows, evidence = {}, []
+    nested = {path.stem: path for path in in_sub_folders(problems.root / "pdfs") if path.suffix.lower() == ".pdf"}
     for line, doc_name, question in asked:
         note = partial(problems.add, file, line=line)
-        if doc_name not in abouts and is_safe_name(doc_name):
+        if doc_name not in abouts and doc_name in nested:
+            problems.add(nested[doc_name], "is in a sub-folder, where no filing is read; move it into pdfs/")
+        elif doc_name not in abouts and is_safe_name(doc_name):
             note(f"neither pdfs/{doc_name}.pdf nor pages/{doc_name}.jsonl exists; add one of them")
         elif question:
             question_id, pieces = question.financebench_id, question.evidence

@@ -11,8 +11,11 @@ Another question set over these filings is a directory with ``data/*questions*.j
 """
 
 import hashlib
+import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import ClassVar
 
@@ -21,6 +24,8 @@ import pandas as pd
 from lib.files import digest_of, digest_of_file
 
 QUESTION_FILES, DOCUMENTS = ("*open_source*.jsonl", "*questions*.jsonl"), "*document_information*.jsonl"
+DOCUMENT_ENDINGS = (".pdf", ".htm", ".html", ".xhtml", ".doc", ".docx")
+MOST_FOLDERS = 10_000  # that are looked through for documents
 #: Of datasets whose results are kept under the fingerprint of their files alone: that, and the filings' digest.
 KEPT = {
     "1b447b5fa654bc1cdd52": "dcf424bc22574e2f7259",  # FinanceBench
@@ -67,5 +72,15 @@ class Dataset:
 
     def source(self, doc_name: str) -> Path:
         """The file a filing is read from: its page text where there is one, else its PDF."""
-        text = self.root / "pages" / f"{doc_name}.jsonl"
-        return text if text.is_file() else self.root / "pdfs" / f"{doc_name}.pdf"
+        text, pdf = self.root / "pages" / f"{doc_name}.jsonl", self.root / "pdfs" / f"{doc_name}.pdf"
+        if text.is_file() or pdf.is_file():
+            return text if text.is_file() else pdf
+        return next(self.root.glob(f"pdfs/{doc_name}.[pP][dD][fF]"), pdf)
+
+
+def in_sub_folders(folder: Path) -> Iterator[Path]:
+    """The documents in a folder's sub-folders, by path; hidden ones and links are left out."""
+    for at, folders, names in islice(os.walk(folder), MOST_FOLDERS):
+        folders[:] = sorted(name for name in folders if name[0] != ".")
+        found = (name for name in names if name[0] != "." and name.lower().endswith(DOCUMENT_ENDINGS))
+        yield from (Path(at, name) for name in sorted(found) if Path(at) != folder)

@@ -109,7 +109,8 @@ def recorded(dataset: Dataset, artifacts: Path | None) -> Dataset:
             known = json.loads(record.read_text(encoding="utf-8"))
     is_here = known.items() >= place.items()
     if known and not is_here and known.get("fingerprint") != dataset.fingerprint:
-        raise DatasetError(f"{dataset.root}: another dataset has the name {dataset.name}; rename the folder")
+        folder = dataset.question_file.parent.parent
+        raise DatasetError(f"{folder}: another dataset has the name {dataset.name}; rename the folder")
     if artifacts and known != own:
         write_atomically(records[-1], json.dumps(own, indent=1) + "\n")
     return dataset

@@ -1,4 +1,5 @@
-"""PDFs, read in a process of their own with bounded memory and processor time: texts of pages, pictures of a page."""
+"""PDFs, read in a process of their own with bounded memory and processor time: texts of pages, what stands where on
+them, pictures of a page."""
 
 import json
 import re
@@ -7,23 +8,37 @@ import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lib.words import StudyError
+
+if TYPE_CHECKING:
+    import pymupdf
 
 ROOT = Path(__file__).resolve().parents[2]
 MEMORY_MIB, PROCESSOR_S = 512, 60  # the longest filing of FinanceBench, 503 pages, takes 124 MiB and 5 s
 MOST_PIXELS = 4_000_000  # of a picture; a letter page at 110 dpi has 1.1 million
 #: MuPDF then goes on without the rest; FreeType's warnings of sizes are none.
 NO_MEMORY = re.compile(r"alloc \(.*\) failed")
+TOO_MUCH = f"needs more than {MEMORY_MIB} MiB or {PROCESSOR_S} s to read, or crashes the reader; save it anew, as with \
+qpdf IN OUT"
+OBJECT = re.compile(rb"\d\s+\d+\s+obj\b")
+SPAN = ("text", "size", "flags", "font")
 MARK = (1.0, 0.85, 0.2)
 
 
 def read_texts(source: Path) -> tuple[list[str], str]:
     """The texts of a PDF's pages, and what is wrong with the file (empty if nothing is)."""
     if (found := _apart("texts", source)) is None:
-        wrong = f"needs more than {MEMORY_MIB} MiB or {PROCESSOR_S} s to read, or crashes the reader"
-        return [], f"{wrong}; save it anew, as with qpdf IN OUT"
+        return [], TOO_MUCH
     return tuple(json.loads(found))
+
+
+def read_layout(source: Path) -> list[tuple[list[dict], list[list[float]]]]:
+    """What :func:`layout_of` gives of every page of a PDF; a StudyError if it cannot be read within the limits."""
+    if (found := _apart("laid", source)) is None:
+        raise StudyError(f"{source}: the PDF's layout {TOO_MUCH}")
+    return json.loads(found)
 
 
 def picture(source: Path, page: int, dpi: int, evidence: str = "") -> bytes:
@@ -45,8 +60,7 @@ def texts(source: str) -> bytes:
     import pymupdf
 
     found, wrong, said = [], "", ""
-    tail = Path(source).read_bytes()[-4096:]
-    is_whole = tail.rstrip(b"\x00\r\n ").endswith(b"%%EOF") or b"startxref" in tail
+    is_whole = has_end(Path(source).read_bytes())
     try:
         with pymupdf.open(source) as pdf:
             if pdf.needs_pass:
@@ -60,6 +74,34 @@ def texts(source: str) -> bytes:
         raise MemoryError("a page's text is not whole")
     wrong = wrong or ("" if found else "is damaged, truncated or no PDF; download it again")
     return json.dumps([found, wrong]).encode()
+
+
+def has_end(content: bytes) -> bool:
+    """Whether a PDF's bytes have its end, and behind it at most what is no part of it: no object."""
+    end = max(content.rfind(mark) for mark in (b"%%EOF", b"startxref"))
+    return end >= 0 and not OBJECT.search(content, end)
+
+
+def layout_of(page: "pymupdf.Page") -> tuple[list[dict], list[tuple[float, ...]]]:
+    """The lines of a page in the order of its text, each with ``bbox`` and ``spans`` of the fields SPAN, and boxes of
+    what is drawn on it; places in points."""
+    import pymupdf
+
+    blocks = page.get_text("dict", flags=pymupdf.TEXTFLAGS_TEXT)["blocks"]
+    lines = [
+        {"bbox": line["bbox"], "spans": [{name: span[name] for name in SPAN} for span in line["spans"]]}
+        for block in blocks
+        for line in block["lines"]
+    ]
+    return lines, [drawing["rect"] for drawing in page.get_cdrawings() if drawing.get("rect")]
+
+
+def laid(source: str) -> bytes:
+    """As JSON what :func:`read_layout` gives."""
+    import pymupdf
+
+    with pymupdf.open(source) as pdf:
+        return json.dumps(list(map(layout_of, pdf))).encode()
 
 
 def drawn(source: str, page: int, dpi: int, evidence: str) -> bytes:
@@ -83,4 +125,4 @@ if __name__ == "__main__":
     with suppress(ValueError, OSError):  # macOS knows no limit of memory
         resource.setrlimit(resource.RLIMIT_AS, (memory_mib * 2**20,) * 2)
     resource.setrlimit(resource.RLIMIT_CPU, (processor_s, processor_s + 1))
-    sys.stdout.buffer.write({"texts": texts, "drawn": drawn}[wanted](*about))
+    sys.stdout.buffer.write({"texts": texts, "laid": laid, "drawn": drawn}[wanted](*about))

@@ -16,7 +16,7 @@ from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
 
-from lib.files import digest_of, digest_of_file, exclusively, read_yaml
+from lib.files import digest_of, digest_of_file, exclusively, mend_of, read_yaml
 from lib.models.dequantise import dequantise
 from lib.words import StudyError
 
@@ -115,7 +115,9 @@ def fetch(name: str, say=print) -> Path:
         return fetch_snapshot(record, say)
     cached = Path(os.environ.get("RETRIEVAL_GAP_CACHE") or Path.home() / ".cache" / "retrieval-gap")
     target, hashes = cached / name, hashes_of(record["files"])
-    if _altered(target, hashes):
+    if not _altered(target, hashes):
+        return target
+    try:
         with exclusively(target, say), tempfile.TemporaryDirectory(dir=cached, prefix=".fetching-") as folder:
             wanted = _altered(target, hashes)  # another process may have been faster
             if damaged := ", ".join(str(target / file) for file in wanted if (target / file).exists()):
@@ -125,6 +127,11 @@ def fetch(name: str, say=print) -> Path:
             for file in wanted:
                 (target / file).parent.mkdir(parents=True, exist_ok=True)
                 (Path(folder) / file).replace(target / file)
+    except OSError as error:
+        if not (mend := mend_of(error.errno)):
+            raise
+        other = "or set RETRIEVAL_GAP_CACHE to a folder that can be written to"
+        raise StudyError(f"{error.filename or cached}: {error.strerror}; {mend}, {other}") from None
     return target
 
 

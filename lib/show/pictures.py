@@ -18,7 +18,7 @@ def draw_page(axes: plt.Axes, study: Study, doc_name: str, page: int, evidence: 
     """Draw one page (from 0) as in the PDF, or its text where the filing is given as text; the evidence is marked."""
     study.need_filings("a page's picture")
     source = study.dataset.source(doc_name)
-    if source.suffix == ".pdf":
+    if source.suffix.lower() == ".pdf":
         axes.imshow(Image.open(io.BytesIO(picture(source, int(page), dpi, evidence))))
     else:
         text = study.pages.set_index(["doc_name", "page"])["text"][doc_name, page]

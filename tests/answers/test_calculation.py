@@ -193,3 +193,13 @@ def test_what_is_not_read_is_not_sure_and_only_filings_that_are_named_are_read_w
     other = sheet(OTHER, doc="BOLT_2020_10K")
     assert reading(REVENUE, NAMED, [other, sheet(INCOME)]).result.text == "$500 (in millions)"
     assert reading("What was revenue in 2020?", {}, [other]).result.text == "$900 (in millions)"
+
+
+@pytest.mark.parametrize(
+    "definition", [" + ".join(["cash"] * 3000), "(" * 900 + "cash + debt" + ")" * 900, "- " * 5000]
+)
+def test_a_definition_of_more_terms_than_a_person_writes_is_not_read_as_one(definition):
+    assert in_symbols(definition, lambda phrase: "cash") is None
+    wanted = asked_for(f"What was Acme's leverage, defined as {definition[:3000]}?", ["Acme"])
+    assert wanted.source != "question"
+    assert names_in(in_symbols(" + ".join(["cash"] * 40), lambda phrase: "cash")) == {"cash"}

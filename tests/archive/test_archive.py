@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from lib.__main__ import commands
 from lib.answers.sure import fitted
 from lib.archive import index
-from lib.archive.ask import Archive, fits, page_picture, passages, written
+from lib.archive.ask import Archive, fits, page_picture, passages, questions_in, written
 from lib.archive.described import pages_of
 from lib.archive.index import PICTURES, Plan, Shards, write_shards
 from lib.data import pdf
@@ -104,7 +104,7 @@ def test_of_two_indexers_at_once_one_waits_and_finds_all_done(shards, plan, root
     [
         (lambda archive, own, to: Shards(own.folder, own.plan._replace(window=128), own.root), "another profile"),
         (lambda archive, own, to: Shards(own.folder, own.plan, to), "is the index of"),
-        (lambda archive, own, to: Archive(Shards(to, own.plan, to)), "run make index first"),
+        (lambda archive, own, to: Archive(Shards(to / "none", own.plan, to)), "run make index first"),
         (lambda archive, own, to: archive.ask("  "), "ask a question"),
     ],
 )
@@ -209,3 +209,28 @@ def test_what_is_written_of_an_answer_is_its_derivation_then_the_pages():
 def test_how_a_filing_fits_is_said_in_words(named, year, said):
     filing = Identity(2020, None, [], "10-K", "ACME", "Acme")
     assert fits(filing, named, Identity(year, None, [], "")) == said
+
+
+QUESTIONS_FILES = {
+    b"\xef\xbb\xbfWhat was revenue?\r\n\n \nWho is the auditor?": ["What was revenue?", "Who is the auditor?"],
+    b"\n\xef\xbb\xbf\nWhat was \xff revenue?\n": ["What was \ufffd revenue?"],
+    b"": "mine.txt has no question; give one a line",
+    b"\xef\xbb\xbf\n \n": "mine.txt has no question; give one a line",
+    "What was revenue?\n".encode("utf-16"): "mine.txt is UTF-16; save the file as UTF-8",
+    b"\xfe\xff" + "Who?\n".encode("utf-16-be"): "mine.txt is UTF-16; save the file as UTF-8",
+}
+
+
+@pytest.mark.parametrize(("content", "wanted"), QUESTIONS_FILES.items())
+def test_the_questions_of_a_file_are_its_lines_as_utf_8(content, wanted):
+    try:
+        found = list(questions_in(content.splitlines(keepends=True), "mine.txt"))
+    except StudyError as error:
+        found = str(error)
+    assert found == wanted
+
+
+def test_a_question_that_is_too_long_is_refused_with_its_start(archive):
+    with pytest.raises(StudyError, match=r"^the question 'why why .*…' has 100,000 characters; give at most 4,000$"):
+        archive.answer("why " * 25_000)
+    assert len(archive.answer("why " * 999)["pages"]) == 5

@@ -18,8 +18,8 @@ SETTINGS = Settings(k1=1.5, b=0.75)
 @pytest.fixture
 def shards(tmp_path, monkeypatch):
     """An index of three filings of a page and a window."""
-    made = Shards(tmp_path, Plan("stub", "stub", "float32", 1, 16, 4, 16, 4), tmp_path)
-    (tmp_path / "pages").mkdir()
+    made = Shards(tmp_path / "index", Plan("stub", "stub", "float32", 1, 16, 4, 16, 4), tmp_path / "filings")
+    (made.folder / "pages").mkdir(parents=True)
     for name, text in zip(NAMES, TEXTS, strict=True):
         pd.DataFrame({"doc_name": [name], "page": 0, "text": text}).to_parquet(made.path("pages", name))
     monkeypatch.setattr(made, "record", lambda name: {"files": {"pages": f"digest of {name}"}})

@@ -20,6 +20,7 @@ from lib.__main__ import index as index_command
 from lib.archive import index
 from lib.archive.ask import Archive, page_picture
 from lib.archive.described import pages_of
+from lib.archive.index import PLAN as PLAN_FILE
 from lib.archive.index import Plan, Shards, write_shards
 from lib.data import pdf
 from lib.data.locate import named_apart
@@ -68,6 +69,14 @@ def shards(folder, tmp_path, monkeypatch) -> Shards:
     return made
 
 
+def files(root: Path, *names: str) -> Path:
+    """Files of these names below a folder, each with its name as content; the folder."""
+    for name in names:
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(name)
+    return root
+
+
 def linked_outside(root: Path) -> None:
     (root / "pdfs").rmdir()
     (root / "pdfs").symlink_to(write_pdf(root.parent / "out" / "X.pdf", "secret").parent)
@@ -106,6 +115,59 @@ def test_an_odd_file_is_left_out_with_its_path_and_stops_no_other(shards, folder
     assert archive.exit_code == 0, archive.output
     assert "\n1. ACME, page 1" in archive.stdout
     assert "secret" not in archive.output
+
+
+BESIDE = {
+    "a web page": (lambda root: (root / "pdfs" / "a.htm").touch(), "1 .htm"),
+    "a text and a table": (lambda root: files(root, "a.txt", "pages/b.csv"), "1 .csv, 1 .txt"),
+    "no ending": (lambda root: files(root, "10-K"), "1 file without an ending"),
+    "an ending that forges lines": (lambda root: files(root, "a.p\nleft out: b"), r"1 .p\nleft out: b"),
+    "a page of text among PDFs": (lambda root: files(root, "pdfs/CORK.jsonl"), "1 .jsonl"),
+    "a year's folder": (lambda root: write_pdf(root / "2023" / "X.PDF", "x"), "1 .pdf in sub-folders (2023)"),
+    "folders of downloads": (
+        lambda root: files(root / "pdfs", *(f"C{n}/10-K/{n}/full.html" for n in range(300))),
+        "300 .html in sub-folders (pdfs/C0/10-K/0, pdfs/C1/10-K/1, pdfs/C10/10-K/10, pdfs/C100/10-K/100, "
+        "pdfs/C101/10-K/101 and 295 more)",
+    ),
+    "a folder with a line end": (lambda root: files(root, "a\nb/c.pdf"), r"1 .pdf in sub-folders (a\nb)"),
+    "a loop of links": (lambda root: (root / "pdfs" / "loop").symlink_to(root), None),
+    "pictures, hidden files and questions": (
+        lambda root: files(root, "images/a.png", ".git/a.pdf", ".a.htm", "data/my_questions.jsonl"),
+        None,
+    ),
+}
+
+
+@cases(("make", "wanted"), BESIDE)
+def test_what_is_passed_over_is_named_once_and_stops_nothing(shards, folder, make, wanted):
+    make(folder.root)
+    done = CliRunner().invoke(index_command, [])
+    assert done.exit_code == 0, done.output
+    said = [line for line in done.stderr.splitlines() if line.startswith("not read: ")]
+    assert len(said) == (wanted is not None)
+    assert all(line.startswith(f"not read: {wanted}; ") for line in said)
+    assert shards.names() == ["ACME", "BOLT"]
+
+
+LONG = {
+    "100 kB of words": "what was the revenue of acme " * 3500,
+    "100 kB of one word": "x" * 100_000,
+    "a definition of 3,000 terms": "What was leverage, defined as " + " + ".join(["cash"] * 3000) + "?",
+    "nothing but brackets": "(" * 50_000 + ")" * 50_000,
+    "lines": "revenue?\n" * 20_000,
+    "a definition that is short enough": "What was leverage, defined as " + " + ".join(["a"] * 900) + "?",
+    "brackets that are short enough": "What was leverage, defined as " + "(" * 1900 + "a + b" + ")" * 1900 + "?",
+    "minus signs": "What was leverage, defined as a" + " - " * 1300 + "?",
+    "ratios": ("ratio of cash to " * 250)[:4000],
+    "years": ("between 2019 and 2020 " * 200)[:4000],
+    "letters that grow when folded": "İß" * 1999,
+}
+
+
+@cases("question", LONG)
+def test_a_long_question_is_answered_or_refused_in_a_sentence(shards, told, question):
+    with told("give at most 4,000" if len(question) > 4000 else None):
+        assert Archive(shards).answer(question)["pages"]
 
 
 def test_a_scan_is_named_with_what_mends_it_and_pages_without_text_are_counted(shards, folder):
@@ -165,7 +227,57 @@ def test_a_pdf_that_takes_too_much_is_left_out(tmp_path, monkeypatch, name, limi
     assert "to read" in wrong
 
 
+def test_an_index_in_a_folder_of_its_own_is_asked_there(folder, tmp_path):
+    given = ["--dataset", str(folder.root), "--to", str(tmp_path / "new" / "index")]
+    before = CliRunner().invoke(commands, ["ask", "net sales", *given])
+    assert (before.exit_code, "run make index first" in before.stderr) == (1, True)
+    assert not (tmp_path / "new").exists()
+    for arguments in (["index"], ["ask", "net sales"]):
+        done = CliRunner().invoke(commands, [*arguments, *given])
+        assert done.exit_code == 0, done.output
+    assert "\n1. ACME, page 1" in done.stdout
+
+
+def linked(root: Path, *names: str) -> Path:
+    (link := root.with_name("link")).symlink_to(files(root, *names))
+    return link
+
+
+HOME = ("thesis/chapter 1.tex", ".ssh/id_ed25519", ".bashrc", "Documents/tax.pdf", "pages/diary.md", "records/b.json")
+#: What makes a folder in use from a new one beside the filings; gives what is named as ``--to``.
+IN_USE = {
+    "a thesis": lambda at: files(at, "thesis/a.tex"),
+    "keys": lambda at: files(at / ".ssh", "id_ed25519", "config"),
+    "a hidden file alone": lambda at: files(at, ".profile"),
+    "a home": lambda at: files(at, *HOME),
+    "a link to a home": lambda at: linked(at, *HOME),
+    "an empty folder in a folder": lambda at: files(at / "a", "b").parent,
+    "another program's plan": lambda at: files(at, "plan.json", "index.lock", "main.tf"),
+    "a data set of Parquet files": lambda at: files(at, "pages/a.parquet", "windows/a.parquet"),
+    "the archive": lambda at: at.with_name("filings"),
+    "the archive by a link": lambda at: linked(at.with_name("filings")),
+    "the archive's PDFs": lambda at: at.with_name("filings") / "pdfs",
+    "the archive's pages": lambda at: at.with_name("filings") / "pages",
+    "above the archive": lambda at: at.parent,
+    "a folder of the archive": lambda at: files(at.with_name("filings") / "notes", "a.txt"),
+    "another archive's index": lambda at: write_shards(Shards(at, PLAN, files(at.with_name("b"), "x"))) and at,
+}
+
+
+@cases("make", IN_USE)
+@pytest.mark.parametrize("command", [["index"], ["ask", "What was revenue?"]], ids=["index", "ask"])
+def test_a_folder_in_use_is_refused_as_the_place_of_an_index_and_not_touched(folder, tmp_path, make, command):
+    (folder.root / "pdfs" / "x.txt").touch()
+    to = make(tmp_path / "own")
+    before = {path: path.is_file() and path.read_bytes() for path in tmp_path.rglob("*")}
+    done = CliRunner().invoke(commands, [*command, "--dataset", str(folder.root), "--to", str(to)])
+    assert (done.exit_code, done.stderr.count("\n")) == (1, 1), done.output
+    assert done.stderr.startswith(f"error: {to} ")
+    assert {path: path.is_file() and path.read_bytes() for path in tmp_path.rglob("*")} == before
+
+
 NAMES, WORDS = some.sampled_from(["ACME", "BOLT", "CORK"]), some.sampled_from(["zebra", "quince", "walrus", ""])
+OTHERS = some.sampled_from(["a.tex", "mine.parquet", "mine.json", ".hidden", "holiday.png", "described-mine.npz"])
 ENDS = some.sampled_from([KeyboardInterrupt(), OSError(errno.ENOSPC, "full")])
 
 
@@ -176,6 +288,8 @@ class Mirror(stateful.RuleBasedStateMachine):
         super().__init__()
         self.home = Path(tempfile.mkdtemp())
         self.folder, self.filings, self.indexed = DatasetFolder(self.home / "filings"), {}, {}
+        self.strangers, self.damaged = {}, set()
+        write_shards(self.shards)
 
     shards = property(lambda self: Shards(self.home / "index", PLAN, self.folder.root))
 
@@ -194,10 +308,12 @@ class Mirror(stateful.RuleBasedStateMachine):
 
     @stateful.rule(which=some.integers(0, 20), how=some.sampled_from(sorted(OF_A_FILE)))
     def damage(self, which, how):
-        files = sorted(path for path in (self.home / "index").rglob("*.*") if path.is_file() and path.suffix != ".lock")
-        if files:
-            path = files[which % len(files)]
+        found = sorted(path for path in (self.home / "index").rglob("*.*") if path.is_file() and path.suffix != ".lock")
+        found = [path for path in found if path not in self.strangers and path.name != PLAN_FILE]
+        if found:
+            path = found[which % len(found)]
             DAMAGES[how](path)
+            self.damaged.add(path.stem)  # of a record that cannot be read nothing is known to be the index's own
             if path.parent.name != "facts":  # which are made again
                 self.indexed.pop(path.stem, None)
 
@@ -207,10 +323,19 @@ class Mirror(stateful.RuleBasedStateMachine):
         half.parent.mkdir(exist_ok=True)
         half.write_bytes(b"PAR1")
 
+    @stateful.rule(
+        at=some.sampled_from(["", ".ssh", "thesis", "pages", "windows", "records", "facts", "pictures"]), name=OTHERS
+    )
+    def leave_a_file_of_another(self, at, name):
+        path = self.home / "index" / at / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(name)
+        self.strangers[path] = name
+
     @stateful.rule(at=some.integers(0, 6), error=ENDS)
     def index_and_fail(self, at, error):
         """The n-th write ends within: as of a kill, or a full disk."""
-        before, outcomes = {*self.home.glob("index/**/.*")}, [None] * 100
+        before, outcomes = self.hidden(), [None] * 100
         outcomes[at] = error
         with mock.patch("os.fsync", side_effect=outcomes):
             try:
@@ -219,14 +344,24 @@ class Mirror(stateful.RuleBasedStateMachine):
             except (KeyboardInterrupt, OSError):
                 # what is whole of the folder as it is
                 self.indexed = {name: self.filings[name] for name in self.shards.compare().kept}
-        assert before >= {*self.home.glob("index/**/.*")}
+        assert before >= self.hidden()
+
+    def hidden(self):
+        return {*self.home.glob("index/**/.*")}
 
     @stateful.rule()
     def index(self):
         write_shards(self.shards)
         self.indexed = dict(self.filings)
         assert not any(self.shards.compare().counts.values())
-        assert {path.stem for path in self.home.glob("index/*/*")} == {*self.filings}
+        own = [path for path in self.home.glob("index/*/*") if path not in self.strangers]
+        left = {path.stem for path in own} - self.damaged
+        assert left <= {*self.filings} <= {path.stem for path in self.home.glob("index/records/*")}
+        assert not [path for path in own if path.name[0] == "."]
+
+    @stateful.invariant()
+    def files_of_others_are_as_they_were(self):
+        assert {path: path.read_text() for path in self.strangers} == self.strangers
 
     @stateful.rule()
     def ask(self):

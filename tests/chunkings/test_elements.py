@@ -1,12 +1,15 @@
 """Titles, text and tables of a page: nothing of its text is lost, and tables are found by where figures stand."""
 
+import psutil
 import pymupdf
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lib.chunkings.elements import elements, elements_of
+from lib.chunkings.elements import elements, elements_of, elements_of_filing
 from lib.chunkings.layout import Cell, rows_of_page, rows_of_text, split_cells
+from lib.data.pdf import layout_of, read_texts
+from lib.words import StudyError
 from tests.chunkings.conftest import PROSE, SALES
 
 LINE = st.text(st.characters(codec="ascii", exclude_characters="\r\x0b\x0c\x1c\x1d\x1e"), max_size=60)
@@ -15,7 +18,7 @@ LINE = st.text(st.characters(codec="ascii", exclude_characters="\r\x0b\x0c\x1c\x
 def kinds(page: pymupdf.Page) -> list[tuple[str, str]]:
     """Kind and first line of each element of a page."""
     text = page.get_text()
-    found = elements_of(text, rows_of_page(page, text))
+    found = elements_of(text, rows_of_page(*layout_of(page), text))
     assert "".join(text[one.start : one.end] for one in found) == "".join(one.text for one in found) == text
     return [(one.kind, one.text.splitlines()[0]) for one in found]
 
@@ -31,8 +34,9 @@ def test_a_page_is_told_apart(page_of):
     last.insert_text((300, 750), "60", fontsize=9)
     assert kinds(last) == [("table", "(Millions)"), ("text", "60")]  # the page's number
     given = last.get_text()
-    assert rows_of_page(last, "Another text\n") is rows_of_page(last, given + "and more") is None
-    assert rows_of_page(last, given + " \n\n")[-1].text == "60"
+    laid = layout_of(last)
+    assert rows_of_page(*laid, "Another text\n") is rows_of_page(*laid, given + "and more") is None
+    assert rows_of_page(*laid, given + " \n\n")[-1].text == "60"
 
 
 def test_figures_in_prose_or_in_no_column_are_no_table_and_a_paragraph_in_bold_is_no_title(page_of):
@@ -98,3 +102,15 @@ def test_elements_of_a_filing_given_as_text(study_of):
     study = study_of(page, "")
     assert elements(study)["kind"].tolist() == ["title", "text"]
     assert study.over("elements").chunks["text"].tolist() == [page.strip()]
+
+
+def test_a_pdf_is_laid_out_apart_from_this_process_which_opens_none_and_is_named_where_that_fails(tmp_path, page_of):
+    pdf = page_of(("title", "Results of operations"), ("text", PROSE), ("table", SALES)).parent
+    pdf.save(sound := tmp_path / "A.PDF")
+    texts, _ = read_texts(sound)
+    found = elements_of_filing(sound, texts)
+    assert [(page, kind) for page, kind, *_ in found] == [(0, "title"), (0, "text"), (0, "table")]
+    assert not [file.path for file in psutil.Process().open_files() if file.path.endswith(".PDF")]
+    (broken := tmp_path / "B.pdf").write_bytes(b"%PDF-1.7 nothing")
+    with pytest.raises(StudyError, match=r"B\.pdf: the PDF's layout needs more than .* or crashes the reader"):
+        elements_of_filing(broken, texts)

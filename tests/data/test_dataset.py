@@ -256,3 +256,29 @@ def test_an_id_has_letters_of_any_script_digits_and_a_few_signs(sound):
     for one in ids:
         sound.question(one, ACME, (1, "net sales"))
     assert load(sound)[0].questions["question_id"].tolist() == ["q1", "q2", *ids]
+
+
+def test_the_ending_of_a_pdf_may_be_in_capitals(sound):
+    content = (sound.root / f"pdfs/{ACME}.pdf").read_bytes()
+    _, pages = load(sound)
+    (sound.root / f"pdfs/{ACME}.pdf").unlink()
+    (sound.root / f"pdfs/{ACME}.PDF").write_bytes(content)
+    dataset, found = load(sound)
+    assert found.equals(pages)
+    assert dataset.source(ACME).name == f"{ACME}.PDF"
+    (sound.root / f"pdfs/{ACME}.pdf").write_bytes(content)
+    assert problems_of(load, sound) == [
+        f"pdfs/{ACME}.pdf: has the name of pdfs/{ACME}.PDF; rename or remove one of the two"
+    ]
+
+
+def test_a_filing_in_a_sub_folder_is_named_with_where_it_belongs(sound):
+    for name in (COIL, DUCT):
+        sound.pdf(name, name)
+        sound.question(f"q {name}".replace(" ", "-"), name, (0, name))
+        (folder := sound.root / "pdfs" / "2020" / name).mkdir(parents=True)
+        (sound.root / f"pdfs/{name}.pdf").rename(folder / f"{name}.Pdf")
+    (sound.root / "pdfs" / "2020" / "OTHER.pdf").write_text("of no question")
+    wanted = [f"pdfs/2020/{name}/{name}.Pdf: is in a sub-folder, where no filing is read; move it into pdfs/"
+              for name in (COIL, DUCT)]  # fmt: skip
+    assert problems_of(load, sound) == wanted

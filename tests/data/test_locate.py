@@ -12,6 +12,7 @@ from lib.data.locate import DEMO, RESULTS, open_dataset
 from lib.data.pages import check_gold, extract_pages
 from lib.files import digest_of, digest_of_file
 from lib.words import DatasetError
+from tests.conftest import write_questions
 
 
 @pytest.fixture
@@ -93,3 +94,11 @@ def test_its_pages_are_read_as_its_records_quote_them():
     assert check_gold(dataset, pages) == 52
     assert set(pages.loc[pages["text"] == "", "doc_name"]) == BLANK
     assert Counter(map(len, dataset.questions["gold_pages"])) == {1: 31, 2: 9, 3: 1}
+
+
+@pytest.mark.parametrize("collection", ["sound", "demo"])
+def test_a_question_set_in_a_folder_with_a_name_that_has_a_meaning_is_named_itself(sound, tmp_path, collection):
+    doc_name = "ACME_2020_10K" if collection == "sound" else "TARNBECK_2021_10K"
+    root = write_questions(tmp_path / "mine" / "demo", {"financebench_id": "x", "doc_name": doc_name})
+    with pytest.raises(DatasetError, match=f"^{root}: another dataset has the name demo; rename the folder$"):
+        open_dataset(str(sound) if collection == "sound" else "demo", str(root), tmp_path / "artifacts")

@@ -1,0 +1,137 @@
+"""The folder of an index: what is not the index's own is never touched, and only indexing writes."""
+
+from pathlib import Path
+
+import pytest
+
+from lib.archive.index import LOCK, PICTURES, PLAN, Plan, Shards, _write, passed_over, sources_of, write_shards
+from lib.files import digest_of, digest_of_file
+from lib.words import StudyError
+from tests.conftest import write_pdf
+
+STUB = Plan("stub", "stub", "float32", 1, 16, 4, 16, 4)
+
+
+def tree(root: Path) -> dict[str, bytes | None]:
+    """Every path below a folder, with the bytes of files."""
+    return {
+        path.relative_to(root).as_posix(): path.read_bytes() if path.is_file() else None for path in root.rglob("*")
+    }
+
+
+def written(root: Path, *names: str) -> Path:
+    """Files of these names below a folder, each with its name as content; the folder."""
+    for name in names:
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(name)
+    return root
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["thesis/a.tex"],
+        [".ssh/id_ed25519"],
+        ["notes.txt"],
+        ["plan.json"],  # of another program
+        ["plan.json", "pages/mine.parquet"],
+        ["pages/mine.parquet", "records/mine.json"],
+        ["pages/deep/mine.parquet"],
+        ["index.lock", "thesis/a.tex"],
+    ],
+    ids=" ".join,
+)
+def test_a_folder_in_use_that_is_no_index_is_refused_and_not_touched(tmp_path, names):
+    own, root = written(tmp_path / "own", *names), tmp_path / "filings"
+    root.mkdir()
+    before = tree(tmp_path)
+    with pytest.raises(StudyError, match="own holds other files and is no index; name a new or an empty folder"):
+        write_shards(Shards(own, STUB, root))
+    assert tree(tmp_path) == before
+
+
+@pytest.mark.parametrize("at", [".", "filings", "filings/pages", "filings/pdfs", "link"])
+def test_a_folder_that_filings_are_read_from_or_that_holds_them_is_no_place_for_an_index(tmp_path, at):
+    root = tmp_path / "filings"
+    write_pdf(root / "A.pdf", "Revenue")
+    (tmp_path / "link").symlink_to(root)
+    before = tree(tmp_path)
+    with pytest.raises(StudyError, match="the filings are in it; name another folder"):
+        write_shards(Shards(tmp_path / at, STUB, root))
+    assert tree(tmp_path) == before
+
+
+def test_opening_an_index_that_is_not_there_creates_nothing(tmp_path):
+    root = tmp_path / "filings"
+    root.mkdir()
+    shards = Shards(tmp_path / "index", STUB, root)
+    assert (shards.names(), shards.compare().names) == ([], [])
+    assert tree(tmp_path) == {"filings": None}
+
+
+STRANGERS = [
+    "thesis/a.tex", "notes.txt", ".ssh/id", "described-mine.npz", "pages/mine.parquet", "pages/.hidden",
+    "records/mine.json", "windows/a/b.parquet", f"{PICTURES}/holiday.png", f"{PICTURES}/0000-p1.png",
+]  # fmt: skip
+
+
+def test_files_of_others_in_an_index_stay(tmp_path):
+    index, root = tmp_path / "index", tmp_path / "filings"
+    root.mkdir()
+    write_shards(Shards(index, STUB, root))
+    written(index, *STRANGERS)
+    (tmp_path / "out").mkdir()
+    written(tmp_path / "out", "a.parquet")
+    (index / "facts").symlink_to(tmp_path / "out")
+    written(index, "pages/.A.12ab34cd.parquet", "records/.A.12ab34cd.json", f".{Path(PLAN).stem}.12ab34cd.json")
+    written(index, f"{PICTURES}/{'0' * 16}-p0001.png", f"{PICTURES}/{'0' * 16}-p0001-{'a' * 8}.png")
+    shards = Shards(index, STUB, root)
+    write_shards(shards)
+    left = {path.relative_to(index).as_posix() for path in index.rglob("*") if path.is_file()}
+    assert left == {*STRANGERS, PLAN, LOCK}
+    assert (tmp_path / "out" / "a.parquet").exists()
+    assert shards.names() == []
+    assert not any(shards.compare().counts.values())
+
+
+@pytest.mark.parametrize("damage", [Path.unlink, lambda path: path.write_text("{"), lambda path: path.write_text("")])
+def test_an_index_whose_plan_is_damaged_is_an_index(tmp_path, damage):
+    index, root = tmp_path / "index", tmp_path / "filings"
+    root.mkdir()
+    write_shards(Shards(index, STUB, root))
+    before = tree(index)
+    damage(index / PLAN)
+    write_shards(Shards(index, STUB, root))
+    assert tree(index) == before
+
+
+def test_what_a_folder_holds_that_is_not_read_is_named_with_how_many_and_what_to_do(tmp_path):
+    read = ["A.pdf", "B.PDF", "pdfs/C.pdf", "pages/D.jsonl"]
+    root = written(tmp_path, *read, "data/my_questions.jsonl", ".hidden/x.pdf", "pdfs/.x.htm", "images/logo.png")
+    assert passed_over(root) == []
+    written(root, "a.htm", "pdfs/b.HTM", "pdfs/c.docx", "pages/e.pdf", "README", "pdfs/f.jsonl")
+    written(root, "pdfs/2021/10-K.pdf", "pdfs/2022/10-K.PDF", "pdfs/2022/10-K.htm", "mine/a/b.pdf")
+    [files, folders] = passed_over(root)
+    save = "save what is a filing as PDF in pdfs/, or as page text in pages/"
+    assert files == f"1 .docx, 2 .htm, 1 .jsonl, 1 .pdf, 1 file without an ending; {save}"
+    assert folders == "1 .htm, 3 .pdf in sub-folders (mine/a, pdfs/2021, pdfs/2022); move the PDFs into pdfs/"
+    for number in range(9):
+        written(root, f"y{number}/a.pdf")
+    assert "(mine/a, pdfs/2021, pdfs/2022, y0, y1 and 7 more)" in passed_over(root)[1]
+    assert [*sources_of(root)[0]] == ["A", "B", "C", "D"]
+
+
+def test_a_filing_that_is_there_and_cannot_be_read_is_not_called_removed(tmp_path):
+    index, root = tmp_path / "index", tmp_path / "filings"
+    write_pdf(root / "GONE.pdf", "Revenue")
+    write_pdf(root / "ODD.pdf", "Revenue")
+    shards = Shards(index, STUB, root)
+    for name in ("GONE", "ODD"):
+        record = shards.about(root / f"{name}.pdf") | {"plan": digest_of(STUB._asdict()), "problem": "", "files": {}}
+        _write(shards.path("records", name), record | {"sha256": digest_of_file(root / f"{name}.pdf")})
+    assert not any(shards.compare().counts.values())
+    for name in ("GONE", "ODD"):
+        (root / f"{name}.pdf").unlink()
+    (root / "ODD.pdf").mkdir()
+    assert str(shards.compare()) == "1 removed, 1 that cannot be read"

@@ -1,0 +1,94 @@
+"""Words that a user gives make reach the program as they were typed: make expands none of them, no shell runs them."""
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.breaking.damage import cases
+from tests.test_command import made, making
+
+pytestmark = pytest.mark.breaking
+
+ODD = {
+    "dollars": "Which note covers the $500 million loan, $5 $ $$ $$$ $(5) ${x}?",
+    "a variable": "$HOME ${HOME} $(HOME) $Q $(Q) $(value Q)",
+    "backticks": "What does `touch pwned` mean?",
+    "a command": "$(touch pwned) $(shell touch pwned) ; touch pwned | touch pwned & touch pwned > pwned",
+    "an end of quotes": "'; touch pwned; \"; touch pwned; '\"",
+    "functions of make": "$(error stop) $(eval Q := x) $(foreach x,1 2,$(x)) $(call Q) $(info pwned)",
+    "words of make": "define Q\nendef\noverride export include ifdef\n\ttouch pwned",
+    "an apostrophe": "What was Acme's revenue?",
+    "quotes": '"total" \\"assets\\" “in” quotes',
+    "a quote": '"',
+    "lines": "one\ntwo\r\n\nthree\n",
+    "backslashes": "a\\b \\\\ \\\nc \\",
+    "signs": "# ! % ~ * ? [a-z] {a,b} < > = := += @ - + : ; , \t|",
+    "an option": "--help",
+    "a short option": "-k",
+    "letters": "Société Générale 売上高 \u2028 \U0001f4b0",
+    "no UTF-8": "caf\udce9",
+}
+TAKEN = {
+    "Q": ("ask", lambda text: ["--", text]),
+    "DATASET": ("index", lambda text: ["--dataset", text]),
+    "QUESTIONS": ("measure", lambda text: ["--questions", text]),
+    "PROFILE": ("index", lambda text: ["--profile", text]),
+    "METHODS": ("verify", lambda text: ["--methods", text]),
+    "CHAPTER": ("verify", lambda text: ["--chapter", text]),
+    "NB": ("notebook", lambda text: ["notebook", text]),
+}
+
+
+def is_within(part: list[str], words: list[str]) -> bool:
+    """Whether words follow each other somewhere."""
+    return any(words[at : at + len(part)] == part for at in range(len(words)))
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_run(tmp_path, monkeypatch):
+    """What an odd word would run would leave a file, here or in the checkout."""
+    monkeypatch.chdir(tmp_path)
+    yield
+    assert not [at for at in (tmp_path, Path(__file__).parents[2]) if (at / "pwned").exists()]
+
+
+@pytest.mark.parametrize("is_in_environment", [False, True], ids=["argument", "environment"])
+@pytest.mark.parametrize("name", TAKEN)
+@cases("text", ODD)
+def test_a_word_is_handed_over_as_it_was_typed(name, text, is_in_environment):
+    target, wanted = TAKEN[name]
+    given = [target] if is_in_environment else [target, f"{name}={text}"]
+    [words] = made(*given, environment={name: text} if is_in_environment else {})
+    assert is_within(wanted(text), words)
+
+
+@pytest.mark.parametrize(("name", "target"), [("RUN", "diagnose"), ("PARAMS", "notebook")])
+@cases("text", ODD)
+def test_words_are_parted_as_by_a_shell_and_not_run(name, target, text):
+    [words] = made(target, f"{name}=-p methods {shlex.quote(text)} \"[bm25, dense]\" '' a\\ b")
+    assert words[-6:] == ["-p", "methods", text, "[bm25, dense]", "", "a b"]
+
+
+@pytest.mark.parametrize(("name", "target"), [("RUN", "diagnose"), ("PARAMS", "notebook")])
+def test_a_quote_that_is_not_closed_is_named(name, target):
+    done = subprocess.run(making(target, f"{name}=a 'b"), capture_output=True, text=True)
+    assert done.returncode != 0
+    assert f'error: {name} is "a \'b": No closing quotation; close every quote\n' in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@cases("text", ODD)
+def test_words_for_pytest_are_handed_over_as_they_were_typed(tmp_path, text):
+    (tmp_path / "bin").mkdir()
+    (python := tmp_path / "bin" / "python").write_text(
+        f"#!{sys.executable}\nimport json, sys\nprint(json.dumps(sys.argv[1:]))\n"
+    )
+    python.chmod(0o755)
+    done = subprocess.run([*making("break", f"PART={text}", venv=tmp_path)], capture_output=True, env={**os.environ})
+    assert done.returncode == 0, done.stderr
+    assert is_within(["-k", text, "tests/breaking"], json.loads(done.stdout.decode().splitlines()[-1]))

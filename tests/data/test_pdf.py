@@ -1,0 +1,51 @@
+"""PDFs are read whole or not at all: bytes behind the end harm nothing, a file that is cut is named."""
+
+import json
+
+import pymupdf
+import pytest
+
+from lib.data import pdf
+from tests.conftest import write_pdf
+
+HTML = b"<!DOCTYPE html><html><body>" + b"<p>Served by a proxy 1 0 objects</p>" * 200 + b"</body></html>"
+
+
+def read_texts(path):
+    """What reading gives, here in this process."""
+    return tuple(json.loads(pdf.texts(str(path))))
+
+
+@pytest.fixture
+def filing(tmp_path):
+    return write_pdf(tmp_path / "ACME.pdf", *(f"page {number} of Acme" for number in range(4)))
+
+
+@pytest.fixture
+def amended(filing):
+    """A filing with a page that was added behind its end, as programs save changes."""
+    with pymupdf.open(filing) as opened:
+        opened.new_page().insert_text((50, 50), "the page that was added")
+        opened.saveIncr()
+    return filing
+
+
+@pytest.mark.parametrize("behind", [HTML, b"\0" * 9000, b"\r\n" * 3000, HTML + b"\nstartxref\n0\n", b"x" * 100_000])
+@pytest.mark.parametrize("which", ["filing", "amended"])
+def test_bytes_behind_the_end_of_a_pdf_harm_nothing(request, which, behind):
+    path = request.getfixturevalue(which)
+    sound = read_texts(path)
+    path.write_bytes(path.read_bytes() + behind)
+    assert read_texts(path) == sound
+    assert len(sound[0]) == (4 if which == "filing" else 5)
+
+
+@pytest.mark.parametrize("share", [0.3, 0.6, 0.9, 0.97])
+@pytest.mark.parametrize("behind", [b"", HTML], ids=["", "HTML"])
+def test_a_pdf_that_is_cut_is_named(amended, share, behind):
+    content = amended.read_bytes()
+    first_end = content.index(b"%%EOF")
+    for start in (0, first_end):  # within the first part, and within what was added
+        end = start + int((first_end if start == 0 else len(content) - start) * share)
+        amended.write_bytes(content[:end] + behind)
+        assert read_texts(amended) == ([], "is damaged, truncated or no PDF; download it again")
