@@ -57,9 +57,11 @@ class SpladeEncoder:
         encode = partial(encode, convert_to_tensor=True, convert_to_sparse_tensor=False, show_progress_bar=False)
         rows = np.zeros((len(texts), self.max_active_dims), TERM)
         order = sorted(range(len(texts)), key=lambda i: -len(texts[i]))
-        for start in range(0, len(order), self.batch_size):
-            part = order[start : start + self.batch_size]
-            vectors, _ = in_batches_that_fit(partial(encode, [texts[i] for i in part]), self.batch_size)
+        n_at_once = self.batch_size  # stays, where the batches inside of it become smaller
+        for start in range(0, len(order), n_at_once):
+            part = order[start : start + n_at_once]
+            run = partial(encode, [texts[i] for i in part])
+            vectors, self.batch_size = in_batches_that_fit(run, self.batch_size)
             weights, terms = torch.topk(vectors.float(), min(self.max_active_dims, vectors.shape[1]), dim=1)
             rows["term"][part, : terms.shape[1]] = terms.cpu().numpy()
             rows["weight"][part, : terms.shape[1]] = weights.cpu().numpy()
