@@ -18,7 +18,7 @@ SPECIAL_TOKENS = 2  # that an encoder puts around a text, inside its window
 #: What settings of a name may be, beside what the type of their value in the extended profile says.
 MAY_BE_0 = "overlap window_overlap seed seeds fold_seeds".split()
 SHARES = "b warmup feature_share page_share shares right_from".split()
-#: Ends of settings, by dotted name or by the last part of it: outside, what computes with one fails or takes all memory.
+#: Ends of settings, by dotted name or its last part: outside, what computes with one fails or takes all memory.
 LEAST = {
     **dict.fromkeys(["n_folds", "inner_folds", "leaves"], 2),
     **dict.fromkeys(["window", "page_scorer.max_tokens", "page_scorer_light.max_tokens"], SPECIAL_TOKENS + 1),
@@ -199,6 +199,11 @@ def nested(changes: dict[str, object]) -> dict[str, object]:
     return found
 
 
+def path_of(name: str) -> Path:
+    """The file of a profile, by its name or by the path of a YAML file."""
+    return Path(name) if name.endswith((".yaml", ".yml")) else PROFILES / f"{name}.yaml"
+
+
 def load_profile(name: str, above: tuple[Path, ...] = ()) -> Settings:
     """Read a profile by name (``default``, ``base``, ``paper``) or by the path of a YAML file.
 
@@ -207,7 +212,7 @@ def load_profile(name: str, above: tuple[Path, ...] = ()) -> Settings:
 
     A StudyError has every setting that is unknown or cannot have its value, with its line.
     """
-    path = Path(name) if name.endswith((".yaml", ".yml")) else PROFILES / f"{name}.yaml"
+    path = path_of(name)
     if not path.is_file():
         known = ", ".join(sorted(p.stem for p in PROFILES.glob("*.yaml")))
         raise StudyError(f"no profile {name!r}: say one of {known}, or the path of a .yaml file")
@@ -220,13 +225,16 @@ def load_profile(name: str, above: tuple[Path, ...] = ()) -> Settings:
         return _settings(given | {"name": path.stem})
     base = str(given.pop("extends", "default"))
     below = load_profile(base, (*above, path.resolve()))
-    wrong = below.problems(given) or {
-        f"sets.{part}.{dotted}": text
-        for part, changes in given.get("sets", {}).items()
-        for dotted, text in below.problems(nested(changes)).items()
-    }
+    if not (wrong := below.problems(given)):
+        for part, changes in given.get("sets", {}).items():
+            try:
+                found = below.problems(nested(changes))
+            except StudyError as error:
+                found = {"": str(error)}
+            wrong |= {f"sets.{part}.{dotted}": text for dotted, text in found.items()}
     if wrong:
-        told = [f"line {lines[dotted]}: {text}" if dotted in lines else text for dotted, text in wrong.items()]
+        at = {name: lines.get(name, lines.get(name.rpartition(".")[0])) for name in wrong}
+        told = [f"line {at[name]}: {text}" if at[name] else text for name, text in wrong.items()]
         raise StudyError("\n  ".join([f"{path}: {len(told)} problem" + ("s" if len(told) > 1 else ""), *told]))
     return _merged(below, given | {"name": path.stem, "extends": base})
 

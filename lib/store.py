@@ -200,10 +200,7 @@ class Store:
         try:
             with self.recording() as asked:
                 compute(folder)
-            cost = {
-                "wall_s": round(time.perf_counter() - started - self._inner_s[-1], 3),
-                "peak_mib": peak_mib(),
-            }
+            cost = {"wall_s": round(time.perf_counter() - started - self._inner_s[-1], 3), "peak_mib": peak_mib()}
             names = sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
             files = {name: digest_of_file(folder / name) for name in names}
             record = about | {"asked": sorted(asked)} | cost | {"at": time.strftime("%Y-%m-%dT%H:%M:%S")}

@@ -9,15 +9,16 @@ from pathlib import Path
 from lib.chunkings.table import CHUNKINGS
 from lib.corpus import ARTIFACTS, Corpus
 from lib.data.locate import financebench_root, name_of, open_dataset, questions_root
-from lib.files import ROOT, digest_of
+from lib.files import ROOT, digest_of, write_atomically
 from lib.methods import METHODS
-from lib.profile import load_profile
+from lib.profile import PROFILES, load_profile, path_of
 from lib.published import Published
 from lib.study import Study
 from lib.words import StudyError
 
 OUTPUTS_VARIABLE = "RETRIEVAL_GAP_OUTPUTS"
 NOTEBOOKS = ROOT / "notebooks"
+OWNER = "profile.path"  # in a folder of results: the file of the profile that they are of
 
 
 def open_study(
@@ -69,13 +70,28 @@ def open_study(
     if k is not None and (type(k) is not int or k not in ks):
         raise StudyError(f"k is {k!r}: say one of {', '.join(map(str, ks))}, or add it to metrics.ks of the profile")
     changed |= changed_parameters(chapter, parameters)
-    home = Path(os.environ.get(OUTPUTS_VARIABLE) or Path(artifacts) / found.name / settings.name)
+    own = Path(artifacts) / found.name / settings.name
+    claim(own, path_of(profile).resolve())
+    home = Path(os.environ.get(OUTPUTS_VARIABLE) or own)
     outputs = home / "reruns" / f"{chapter}-{digest_of(changed)[:12]}" if changed else home
     corpus = Corpus(found, settings, CHUNKINGS, artifacts, published, outputs, chapter)
     corpus.uses_published = results == "published"
     study = Study(corpus, METHODS)
     study.parameters = parameters
     return study
+
+
+def claim(home: Path, profile: Path) -> None:
+    """Note in a folder of results which profile's they are; a StudyError where they are another's of the same name,
+    which still exists and differs. A profile of the repository has its name alone."""
+    if profile.parent == PROFILES:
+        return
+    record = home / OWNER
+    known = Path(os.fsdecode(record.read_bytes())) if record.is_file() else None
+    if known and known != profile and known.is_file() and known.read_bytes() != profile.read_bytes():
+        raise StudyError(f"{home} has the results of another profile of this name, {known}; rename {profile}")
+    if known != profile:
+        write_atomically(record, os.fsencode(profile))
 
 
 def with_text(study: Study) -> Study:

@@ -9,6 +9,7 @@ import gzip
 import json
 import math
 import re
+import sys
 import zlib
 from hashlib import sha1
 from pathlib import Path
@@ -138,7 +139,7 @@ def _score(number: object) -> float:
         return math.nan
     if math.isnan(number):
         raise NoScoreError
-    return float(number) if abs(number) < 1e300 else math.inf if number > 0 else -math.inf
+    return float(number) if abs(number) <= sys.float_info.max else math.inf if number > 0 else -math.inf
 
 
 def _of_json(line: str) -> list[tuple | None]:

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from lib.files import digest_of
 from lib.method import Search, remembered
-from lib.models.encoders import Role, dtype_of, in_batches_that_fit
+from lib.models.encoders import Role, dtype_of, in_batches_that_fit, loading, positions_of, reading
 from lib.models.weights import fetch, weights_hash
 
 VERSION = 1  # raised when the same weights give other terms
@@ -40,7 +40,8 @@ class SpladeEncoder:
         from sentence_transformers import SparseEncoder
         from sentence_transformers.sparse_encoder.modules import SpladePooling
 
-        self.model = SparseEncoder(str(weights), local_files_only=True)
+        with loading(weights):
+            self.model = SparseEncoder(str(weights), local_files_only=True)
         self.model.max_seq_length = window
         for module in self.model.children():
             is_known = type(module) is SpladePooling and module.pooling_strategy == "max"
@@ -61,7 +62,8 @@ class SpladeEncoder:
         for start in range(0, len(order), n_at_once):
             part = order[start : start + n_at_once]
             run = partial(encode, [texts[i] for i in part])
-            vectors, self.batch_size = in_batches_that_fit(run, self.batch_size)
+            with reading(self.model.max_seq_length, positions_of(self.model)):
+                vectors, self.batch_size = in_batches_that_fit(run, self.batch_size)
             weights, terms = torch.topk(vectors.float(), min(self.max_active_dims, vectors.shape[1]), dim=1)
             rows["term"][part, : terms.shape[1]] = terms.cpu().numpy()
             rows["weight"][part, : terms.shape[1]] = weights.cpu().numpy()

@@ -122,7 +122,7 @@ class GenerationLog:
             except (StudyError, OSError, UnicodeEncodeError) as error:
                 if path == self.path:
                     raise
-                self.say(f"a list of another study is passed over: {error}")
+                self.say(f"{path}, another study's list, is passed over: {error}")
         about = {self.key(item): {"kind": kind, "question_id": item.question_id} for item in reversed(items)}
         found = self._kept(OF_KEYS, json.dumps([*about]))
         self._keep(record | about[key] for key, record in found.items())
