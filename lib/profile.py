@@ -1,7 +1,7 @@
 """Profiles: which models and sizes a study uses, read from YAML and checked."""
 
 from collections.abc import Iterable, Iterator
-from functools import reduce
+from functools import cache, reduce
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -15,7 +15,7 @@ from lib.words import StudyError
 PROFILES = Path(__file__).resolve().parent.parent / "notebooks" / "profiles"
 MOST = 2**32 - 2  # as the largest seed is: llama.cpp takes one more for any
 SPECIAL_TOKENS = 2  # that an encoder puts around a text, inside its window
-#: What settings of a name may be, beside what the type of their value in the extended profile says.
+#: What settings of a name may be, beside what the type of their value in the default profile says.
 MAY_BE_0 = "overlap window_overlap seed seeds fold_seeds".split()
 SHARES = "b warmup feature_share page_share shares right_from".split()
 #: Ends of settings, by dotted name or its last part: outside, what computes with one fails or takes all memory.
@@ -113,7 +113,7 @@ class Settings(dict):
         """What is wrong with settings that are to replace some of these, by dotted name."""
         wrong = {}
         try:
-            _type(self).model_validate(given)
+            _model(*self).model_validate(given)
         except ValidationError as error:
             for one in error.errors(include_url=False):
                 name, known = _place(self, one["loc"])  # without what is inside its value
@@ -141,9 +141,15 @@ class Settings(dict):
         return wrong
 
 
+@cache
+def _model(*sections: str) -> type:
+    """What the settings of a profile with these sections may be; those that the default profile lacks are texts."""
+    default, _ = _read(PROFILES / "default.yaml")
+    return _type({name: default.get(name, name) for name in sections})
+
+
 def _type(like: object, dotted: str = "") -> object:
-    """What a setting may be: by its dotted name or the last part of it, and by the type of its value in the extended
-    profile."""
+    """What a setting may be: by its dotted name or the last part of it, and by the type of its value by default."""
     name = dotted.rpartition(".")[2]
     if name in TYPES:
         return TYPES[name]

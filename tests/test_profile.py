@@ -88,6 +88,10 @@ def test_a_setting_or_file_that_cannot_be_is_told_with_its_line_and_what_it_need
         read(text)
 
 
+def test_a_whole_number_for_a_number_of_parts_may_have_parts_again(read):
+    assert read("bm25: {k1: 1}").replaced({"bm25.k1": 0.9}).bm25.k1 == 0.9
+
+
 def test_replaced_changes_a_copy_and_names_that_are_not_there_list_those_that_are():
     base = load_profile("default")
     assert (base.replaced({"bm25.k1": 0.9}).bm25.k1, base.bm25.k1) == (0.9, 1.5)

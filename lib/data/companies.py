@@ -11,8 +11,8 @@ LEGAL_FORMS = frozenset(
 
 
 def company_key(name: str) -> str:
-    """A name's letters and digits without case, marks, a ``The`` before it and legal forms behind it, or with them where
-    it has nothing else."""
+    """A name's letters and digits without case, marks, a ``The`` before it and legal forms behind it; with these where
+    nothing else is left."""
     plain = "".join(one for one in unicodedata.normalize("NFKD", name) if not unicodedata.combining(one)).casefold()
     words = [word for word in re.split(r"[\W_]+", re.sub(r"(?<=\w)[.'’](?=\w)|(?<=\w)\.", "", plain)) if word]
     own = words[words[:1] == ["the"] :]

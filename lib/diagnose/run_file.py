@@ -118,8 +118,8 @@ def _of_file(path: Path) -> tuple[pd.DataFrame, list[int], str]:
     rows = [row for _, row in entries if row is not None]
     if not rows:
         raise StudyError(f"{path} is no run: no line of it is {FORM}; give such a file")
-    table = pd.DataFrame(dict(zip(COLUMNS, zip(*rows, strict=True), strict=False)))
-    return table, [number for number, row in entries if row is None], form
+    table = pd.DataFrame(dict(zip(COLUMNS, zip(*rows, strict=True), strict=False)), dtype=object)
+    return table.astype({"score": float}), [number for number, row in entries if row is None], form
 
 
 def _of_trec(line: str) -> list[tuple | None]:
@@ -137,7 +137,7 @@ def _score(number: object) -> float:
     """A number as a score, infinite where it is too large; NaN for none, and a NoScoreError for NaN itself."""
     if isinstance(number, bool) or not isinstance(number, int | float):
         return math.nan
-    if math.isnan(number):
+    if number != number:
         raise NoScoreError
     return float(number) if abs(number) <= sys.float_info.max else math.inf if number > 0 else -math.inf
 
@@ -221,8 +221,8 @@ def _placed(
     of_row = parts.iloc[codes].reset_index(drop=True)
     page = of_row["page"]
     if "page" in table:
-        is_claim = table["page"].map(lambda one: isinstance(one, bool | np.bool_))  # true is no page 1
-        page = pd.to_numeric(table["page"].mask(is_claim), errors="coerce").astype(float).fillna(page)
+        is_none = table["page"].map(_is_no_page)
+        page = pd.to_numeric(table["page"].mask(is_none), errors="coerce").astype(float).fillna(page)
     is_page = (page >= pages_from) & (page < 1e9) & (page % 1 == 0)
     page = (page - pages_from).where(is_page, NO_PAGE).astype("int64")
     found = table.assign(doc_name=of_row["doc_name"], page=page, rest=of_row["rest"])
@@ -239,6 +239,11 @@ def _placed(
     if pages_from == 0 and (page == last).any() and not (page == 0).any():
         said.append("No page is 0, and one is just behind a filing's last: where pages count from 1, say pages_from=1.")
     return found
+
+
+def _is_no_page(value: object) -> bool:
+    """Whether a value is no page by what it is: ``true``, which is not 1, or an integer that no float holds."""
+    return isinstance(value, bool | np.bool_) or (isinstance(value, int) and abs(value) > 1e9)
 
 
 def _split(docno: str) -> tuple[str, str, str]:
