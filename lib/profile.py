@@ -8,7 +8,6 @@ from typing import Annotated, Any, Literal
 import yaml
 from annotated_types import Interval, MinLen
 from pydantic import AfterValidator, ConfigDict, StringConstraints, ValidationError, create_model
-from pydantic_core import PydanticCustomError
 
 from lib.words import StudyError
 
@@ -34,9 +33,9 @@ LARGEST = {
 
 
 def each_once(items: list) -> list:
-    """The items, of which a setting has each once: twice the same would count double."""
+    """The items of a setting; a ValueError where one is there twice, which would count double."""
     if again := [one for number, one in enumerate(items) if one in items[:number]]:
-        raise PydanticCustomError("each_once", f"{again[0]!r:.80} stands there twice; give each once")
+        raise ValueError(f"{again[0]!r:.80} stands there twice; give each once")
     return items
 
 
@@ -117,7 +116,8 @@ class Settings(dict):
         except ValidationError as error:
             for one in error.errors(include_url=False):
                 name, known = _place(self, one["loc"])  # without what is inside its value
-                needed = one["msg"].replace("Input", "it", 1).partition(" or instance")[0]
+                needed = one["msg"].removeprefix("Value error, ").replace("Input", "it", 1)
+                needed = needed.partition(" or instance")[0]
                 wrong[name] = f"{name} is {one['input']!r:.80}; {needed}"
                 if one["type"] in ("extra_forbidden", "invalid_key"):
                     wrong[name] = f"the profile has no setting {name!r:.80}; it has {', '.join(known)}"
