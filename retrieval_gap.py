@@ -1,6 +1,7 @@
 """What programs import: ``retrieval_gap.diagnose("my.trec", "financebench")`` measures a run as the study's own."""
 
 from collections.abc import Mapping
+from numbers import Integral
 from pathlib import Path
 
 import pandas as pd
@@ -8,6 +9,7 @@ import pandas as pd
 from lib.diagnose.diagnosis import Diagnosis
 from lib.diagnose.diagnosis import diagnose as diagnose_runs
 from lib.options import named_runs
+from lib.words import StudyError
 
 __all__ = ["Diagnosis", "diagnose"]
 
@@ -34,8 +36,20 @@ def diagnose(
     Raises:
         StudyError: a run, the dataset or the profile cannot be used; the message says what mends it.
     """
+    for name, value in {"dataset": dataset, "questions": questions, "profile": profile}.items():
+        if not isinstance(value, str | Path):
+            raise StudyError(f"{name} is {value!r:.60}; give a name or a path, or leave it out")
+    for name, value in {"pages_from": pages_from, "k": k}.items():
+        if isinstance(value, bool) or not isinstance(value, Integral):
+            raise StudyError(f"{name} is {value!r:.60}; give a whole number, or leave it out")
     if isinstance(run, pd.DataFrame):
         run = {"run": run}
-    elif not isinstance(run, Mapping):
+    elif isinstance(run, str | Path):
         run = named_runs([run])
-    return diagnose_runs(run, str(dataset), questions, profile, pages_from, k)
+    if not isinstance(run, Mapping) or not all(map(_is_run, run, run.values())):
+        raise StudyError(f"run is a {type(run).__name__}; give a file, a frame, or files and frames by name, as a dict")
+    return diagnose_runs(run, str(dataset), str(questions), str(profile), int(pages_from), int(k))
+
+
+def _is_run(name: object, given: object) -> bool:
+    return isinstance(name, str) and isinstance(given, str | Path | pd.DataFrame)

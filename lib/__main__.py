@@ -22,6 +22,7 @@ from lib.options import Names, command, commands, named_runs
 from lib.words import StudyError
 
 PATH, FOLDER = click.Path(path_type=Path), click.Path(path_type=Path, exists=True)
+NEW_FILE = click.Path(path_type=Path, dir_okay=False)
 COUNT = IntRange(min=1)
 
 #: The commands that do no more than call a function with the study, and their help.
@@ -54,15 +55,16 @@ def calls(name: str, called: str, *options: Callable, chapter: str = "", said: s
     option("--run", "named", metavar="NAME=FILE", multiple=True, help="a run with a name of its own"),
     option("--pages-from", type=IntRange(0, 1), default=0, show_default=True, help="what the runs call a first page"),
     option("-k", "--k", type=COUNT, default=5, show_default=True, help="passages that are read"),
-    option("--out", type=PATH, help="the page, in place of one among the artifacts"),
+    option("--out", type=NEW_FILE, help="the page, in place of one among the artifacts"),
 )
 def diagnose(names: Names, files: list[Path], named: list[str], out: Path | None, **given: int) -> Iterator[str]:
     """Show where any systems lose evidence. FILES are their runs, in TREC's format or JSON lines, and name them."""
     from lib.diagnose.diagnosis import diagnose
+    from lib.diagnose.page import file_name
 
     found = diagnose(named_runs(files, named), names.dataset, names.questions, names.profile, **given)
     yield found.to_text(get_terminal_size((120, 24)).columns)
-    page = write_atomically(out or found.study.home / "diagnosis.html", found.to_html())
+    page = write_atomically(out or found.study.home / file_name(found.runs), found.to_html())
     yield f"the page: {page.resolve()}"
 
 

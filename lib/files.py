@@ -8,7 +8,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import yaml
@@ -64,8 +64,11 @@ def write_atomically(path: Path, content: bytes | str) -> Path:
             file.flush()
             os.fsync(file.fileno())
         return temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
+    except BaseException as error:
+        with suppress(OSError):
+            temporary.unlink()
+        if isinstance(error, OSError):  # of a file that nobody has asked for
+            error.filename, error.filename2 = str(path), None
         raise
 
 

@@ -15,13 +15,16 @@ from lib.words import RUN_COLUMNS, Condition, StudyError
 def rank(scores: np.ndarray, questions: pd.DataFrame, chunks: pd.DataFrame, depth: int) -> pd.DataFrame:
     """A score matrix (n_questions, n_chunks) as a run of ``depth`` chunks or fewer for each question.
 
-    By question in the given order, then by falling score, ties by chunk id; ``-inf`` or NaN means not retrieved.
+    By question in the given order, then by falling score, ties by chunk id; ``-inf`` means not retrieved. A ValueError
+    names the question that has NaN as a score, which is none.
     """
     by_id = np.argsort(chunks["chunk_id"].to_numpy(), kind="stable")
     chunks, parts = chunks[["chunk_id", "doc_name", "page"]].iloc[by_id], []
     for question_id, row in zip(questions["question_id"], np.asarray(scores, np.float32)[:, by_id], strict=True):
-        order = np.argsort(-np.where(np.isnan(row), -np.inf, row), kind="stable")[:depth]
-        order = order[np.isfinite(row[order])]
+        if np.isnan(row).any():
+            raise ValueError(f"question {question_id}: a score is NaN; -inf means that a chunk is not retrieved")
+        order = np.argsort(-row, kind="stable")[:depth]
+        order = order[row[order] > -np.inf]
         ranks, falling = np.arange(1, len(order) + 1), strictly_decreasing(row[order])
         parts.append(chunks.iloc[order].assign(question_id=question_id, rank=ranks, score=falling))
     return pd.concat(parts, ignore_index=True)[list(RUN_COLUMNS)]

@@ -11,6 +11,7 @@ import gzip
 import json
 import resource
 import shutil
+import sys
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator
@@ -199,10 +200,7 @@ class Store:
         try:
             with self.recording() as asked:
                 compute(folder)
-            cost = {
-                "wall_s": round(time.perf_counter() - started - self._inner_s[-1], 3),
-                "peak_mib": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),
-            }
+            cost = {"wall_s": round(time.perf_counter() - started - self._inner_s[-1], 3), "peak_mib": peak_mib()}
             names = sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
             files = {name: digest_of_file(folder / name) for name in names}
             record = about | {"asked": sorted(asked)} | cost | {"at": time.strftime("%Y-%m-%dT%H:%M:%S")}
@@ -214,6 +212,12 @@ class Store:
             self._inner_s[-1] += time.perf_counter() - started
             shutil.rmtree(folder, ignore_errors=True)
         return Entry.of(target, record, "computed")
+
+
+def peak_mib() -> float:
+    """The most memory that this process has had so far, in MiB."""
+    units = 2**20 if sys.platform == "darwin" else 2**10  # of which a MiB has so many: bytes on macOS, else KiB
+    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / units, 1)
 
 
 def sound_record(path: Path) -> dict | None:

@@ -11,10 +11,10 @@ from pathlib import Path
 from lib.chunkings.table import CHUNKINGS
 from lib.corpus import ARTIFACTS, Corpus
 from lib.data.locate import financebench_root, name_of, open_dataset, questions_root
-from lib.files import ROOT, digest_of
+from lib.files import ROOT, digest_of, write_atomically
 from lib.method_sets import chosen
 from lib.methods import METHODS
-from lib.profile import load_profile
+from lib.profile import PROFILES, load_profile, path_of
 from lib.published import Published
 from lib.study import Study
 from lib.words import StudyError
@@ -22,6 +22,7 @@ from lib.words import StudyError
 OUTPUTS_VARIABLE = "RETRIEVAL_GAP_OUTPUTS"
 NOTEBOOKS = ROOT / "notebooks"
 PRICES = ("core_hour", "gib_month")  # parameters of the chapter on growth
+OWNER = "profile.path"  # in a folder of results: the file of the profile that they are of
 
 
 def open_study(
@@ -79,6 +80,7 @@ def open_study(
     changed |= changed_parameters(chapter, parameters)
     check_parameters(changed, settings.name)
     home = Path(artifacts) / found.name / settings.name
+    claim(home, path_of(profile).resolve())
     beside = home / "reruns" / f"{chapter}-{digest_of(changed)[:12]}" if changed else home
     outputs = Path(os.environ.get(OUTPUTS_VARIABLE) or beside)
     corpus = Corpus(found, settings, CHUNKINGS, artifacts, published, outputs, chapter)
@@ -106,6 +108,19 @@ def published_of(questions: str, profile: str) -> Published | None:
     with suppress(OSError, RuntimeError, ValueError):
         return Published.of(name_of(questions) if questions else "financebench", profile)
     return None
+
+
+def claim(home: Path, profile: Path) -> None:
+    """Note in a folder of results which profile's they are; a StudyError where they are another's of the same name,
+    which still exists and differs. A profile of the repository has its name alone."""
+    if profile.parent == PROFILES:
+        return
+    record = home / OWNER
+    known = Path(os.fsdecode(record.read_bytes())) if record.is_file() else None
+    if known and known != profile and known.is_file() and known.read_bytes() != profile.read_bytes():
+        raise StudyError(f"{home} has the results of another profile of this name, {known}; rename {profile}")
+    if known != profile:
+        write_atomically(record, os.fsencode(profile))
 
 
 def with_text(study: Study) -> Study:

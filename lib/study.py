@@ -155,7 +155,7 @@ class Study:
         """Score with a method, keep what is allowed, and rank to ``depth`` (RUN_COLUMNS).
 
         An UndeclaredSetting names the method where it reads a section of the profile that its row does not declare, a
-        StudyError one whose scores have another shape than ``allowed``.
+        StudyError one whose scores have another shape than ``allowed``, a ValueError one that gives NaN.
         """
         method = self.method(name)
         scores = np.array(method.score(self._for(name), allowed, **method.options), "float32")
@@ -163,7 +163,10 @@ class Study:
             needed = f"give one for each question and chunk, {allowed.shape}"
             raise StudyError(f"{name} gives scores of the shape {scores.shape}; {needed}")
         scores[~allowed] = float("-inf")
-        return runs.rank(scores, self.questions, self.chunks, depth)
+        try:
+            return runs.rank(scores, self.questions, self.chunks, depth)
+        except ValueError as error:
+            raise ValueError(f"{name}, {error}") from None
 
     def _for(self, name: str) -> Self:
         """This study as a method sees it: with those sections of the profile alone that it or what it uses declares."""

@@ -217,3 +217,30 @@ def test_one_run_or_several_are_measured_by_name(monkeypatch, run, wanted):
     assert options == ["my-filings", "", "default", 1, 10]
     assert runs.keys() == wanted.keys()
     assert all(runs[name] is one or runs[name] == one for name, one in wanted.items())
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        ({"run": None}, "run is a NoneType; give a file, a frame, or files and frames by name, as a dict"),
+        ({"run": ["my.trec"]}, "run is a list; give a file, a frame, or files"),
+        ({"run": {"mine": None}}, "run is a dict; give a file"),
+        ({"run": {1: "my.trec"}}, "run is a dict; give a file"),
+        ({"k": None}, "k is None; give a whole number, or leave it out"),
+        ({"k": True}, "k is True; give a whole number"),
+        ({"k": 5.0}, r"k is 5\.0; give a whole number"),
+        ({"k": -5}, "k is -5: say one of 1, 3, 5, 10, 20, or add it"),
+        ({"pages_from": True}, "pages_from is True; give a whole number"),
+        ({"dataset": None}, "dataset is None; give a name or a path, or leave it out"),
+        ({"questions": ["demo"]}, r"questions is \['demo'\]; give a name or a path"),
+        ({"profile": 5}, "profile is 5; give a name or a path"),
+    ],
+)
+def test_what_is_no_run_or_no_option_is_one_sentence(given, wanted):
+    with pytest.raises(StudyError, match=wanted):
+        retrieval_gap.diagnose(**{"run": "my.trec", "dataset": "demo"} | given)
+
+
+def test_a_folder_as_the_page_is_refused_by_its_own_name(tmp_path):
+    result = run("diagnose", "--run", "mine=nowhere.trec", "--out", str(tmp_path))
+    assert (result.exit_code, f"File '{tmp_path}' is a directory" in result.stderr) == (2, True)

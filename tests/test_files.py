@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -68,3 +69,11 @@ def test_a_write_replaces_a_file_that_its_reader_keeps_whole_and_one_that_fails_
     with pytest.raises(OSError, match="Bad file"):
         write_atomically(path, "new")
     assert [(one.name, one.read_text()) for one in path.parent.iterdir()] == [("file", "newer and longer")]
+
+
+def test_a_file_that_cannot_be_written_is_named_itself_and_not_what_is_written_first(tmp_path):
+    for place in (tmp_path, tmp_path / ("x" * 300)):
+        with pytest.raises(OSError, match=re.escape(str(place))) as refused:
+            write_atomically(place, "text")
+        assert refused.value.filename == str(place)
+    assert [*tmp_path.iterdir()] == []

@@ -1,5 +1,7 @@
 """Profiles: what extends what, and misspelt names that cannot pass."""
 
+import copy
+import pickle
 import re
 from pathlib import Path
 
@@ -48,10 +50,27 @@ PROBLEMS = {
     "chunks: {size: 64, overlap: 64}": "line 1: chunks.overlap is 64; give less than chunks.size, which is 64$",
     "embedder: {weights: ' '}": "line 1: embedder.weights is ' '; String should match pattern",
     "siblings: {rows: 3}": "line 1: siblings.rows is 3; it should be a valid list$",
+    "embedder: {window: 34}": "line 1: embedder.window_overlap is 32; give less than .* 2 special .*, which is 32$",
+    "embedder: {window: 32, window_overlap: 40}": "line 1: embedder.window_overlap is 40; give less than .* is 30$",
+    "embedder: {window: 2, window_overlap: 0}": "line 1: embedder.window is 2; it should be .* equal to 3$",
+    "splade: {window: 1}": "line 1: splade.window is 1; it should be greater than or equal to 3$",
+    "splade: {max_active_dims: 70000}": "line 1: splade.max_active_dims is 70000; it should be less than",
+    "page_scorer: {max_tokens: 1}": "line 1: page_scorer.max_tokens is 1; it should be .* equal to 3$",
+    "page_scorer: {compare_tokens: 2}": "line 1: page_scorer.compare_tokens is 2; give 0, or 3 or more$",
+    "page_scorer: {n_folds: 1}": "line 1: page_scorer.n_folds is 1; it should be greater than or equal to 2$",
+    "ahead: {inner_folds: 1}": "line 1: ahead.inner_folds is 1; it should be greater than or equal to 2$",
+    "ahead: {leaves: 1}": "line 1: ahead.leaves is 1; it should be greater than or equal to 2$",
+    "ahead: {learning_rate: 0}": "line 1: ahead.learning_rate is 0; it should be greater",
+    "ahead: {shares: [0, 0.0]}": r"line 1: ahead.shares is \[0, 0.0\]; 0.0 stands there twice; give each once$",
+    "metrics: {ks: [5, 5, 1, 10]}": r"line 1: metrics.ks is \[5, 5, 1, 10\]; 5 stands there twice; give each once$",
+    "metrics: {ks: [5, 1]}": r"line 1: metrics.ks is \[5, 1\]; give the least first, \[1, 5\]$",
+    "page_scorer_light: {sides: [both, both]}": "line 1: page_scorer_light.sides is .*; 'both' stands there twice",
+    "significance: {n_draws: 100000000}": "line 1: significance.n_draws is 100000000; it should be less than",
     "sets: {mine: {run.depth: 0}}": "line 1: run.depth is 0; it should be greater than or equal to 1$",
 }
 NO_PROFILES = {
     "extends: [default]": "no profile \"['default']\": say one of",
+    "sets: {mine: {bm25: {}, bm25.k1: 1}}": "1 problem\n  line 1: bm25 and bm25.k1 are both given; remove one",
     "- a list": "mine.yaml: not YAML of settings",
     "extends: mine.yaml": "the profile extends itself; say extends: default",
     "bm25: {k1: 1.0, k1: 2.0}": "(line 1: bm25.k1 stands there twice, first in line 1; remove one); mend the file",
@@ -67,6 +86,10 @@ TOLD |= {text: re.escape(told) for text, told in NO_PROFILES.items()}
 def test_a_setting_or_file_that_cannot_be_is_told_with_its_line_and_what_it_needs(read, text, told):
     with pytest.raises(StudyError, match=told):
         read(text)
+
+
+def test_a_whole_number_for_a_number_of_parts_may_have_parts_again(read):
+    assert read("bm25: {k1: 1}").replaced({"bm25.k1": 0.9}).bm25.k1 == 0.9
 
 
 def test_replaced_changes_a_copy_and_names_that_are_not_there_list_those_that_are():
@@ -97,3 +120,21 @@ def test_a_section_that_a_reader_did_not_declare_is_an_error_that_names_it():
     with pytest.raises(KeyError):
         profile["rerang"]
     assert (profile.get("rerang", 1), "rerang" in profile, part.get("bm25")) == (1, False, profile.bm25)
+
+
+def test_settings_are_copied_and_pickled_with_their_reader():
+    part = load_profile("default").only(("bm25", "run"), "my_method")
+    for copied in (copy.copy(part), copy.deepcopy(part), pickle.loads(pickle.dumps(part))):
+        assert (copied, copied.bm25.k1) == (part, part.bm25.k1)
+        with pytest.raises(UndeclaredSetting, match="my_method reads the section 'rerank'"):
+            copied.rerank  # noqa: B018
+
+
+@pytest.mark.parametrize("name", ["default", "Paper", "..", ".hidden", "a\nb"])
+def test_a_profile_of_one_s_own_has_a_name_of_its_own(tmp_path, name):
+    path = tmp_path / f"{name}.yaml"
+    path.write_text("bm25: {k1: 1.0}")
+    with pytest.raises(StudyError, match="results are kept in a folder of the profile's name; rename the file"):
+        load_profile(str(path))
+    assert load_profile(str(path.rename(tmp_path / "my own.yml"))).name == "my own"
+    assert load_profile(str(PROFILES / "paper.yaml")).name == "paper"

@@ -17,7 +17,8 @@ from lib.words import StudyError
 from tests.made import make_study
 
 FLOATS = st.floats(width=32, allow_nan=False, allow_infinity=False, min_value=-(2.0**99), max_value=2.0**99)
-SCORES = st.sampled_from([0.0, -0.0, 0.5, 1.0, 1.0000001, -np.inf, np.nan]) | FLOATS
+SCORES = st.sampled_from([0.0, -0.0, 0.5, 1.0, 1.0000001, -np.inf, np.inf]) | FLOATS
+HIGHEST = float(np.finfo(np.float32).max)
 
 
 def questions_of(n: int) -> pd.DataFrame:
@@ -36,13 +37,20 @@ def chunks_of(*names: str) -> pd.DataFrame:
         ("ABC", [0.25, 0.75, 0.5], 20, [(1, "B", 0.75), (2, "C", 0.5), (3, "A", 0.25)]),
         ("DBCA", [1, 1, 2, 1], 20, [(1, "C", 2), (2, "A", 1), (3, "B", 1 - 2**-24), (4, "D", 1 - 2**-23)]),
         ("CBA", [1, 1, 1], 2, [(1, "A", 1), (2, "B", 1 - 2**-24)]),
-        ("ABC", [-np.inf, 0.5, np.nan], 20, [(1, "B", 0.5)]),
+        ("ABC", [-np.inf, 0.5, -np.inf], 20, [(1, "B", 0.5)]),
+        ("ABC", [0.5, np.inf, 0.25], 2, [(1, "B", np.inf), (2, "A", 0.5)]),
+        ("ABC", [np.inf, 0.5, np.inf], 20, [(1, "A", np.inf), (2, "C", HIGHEST), (3, "B", 0.5)]),
     ],
-    ids=["falling", "ties by chunk id, a smallest step apart", "cut to depth", "not retrieved"],
+    ids=["falling", "ties by chunk id, a smallest step apart", "cut to depth", "not retrieved", "inf", "inf twice"],
 )
 def test_rank_of_one_question(names, scores, depth, expected):
     run = runs.rank(np.array([scores]), questions_of(1), chunks_of(*names), depth)
     assert list(run[["rank", "doc_name", "score"]].itertuples(index=False, name=None)) == expected
+
+
+def test_a_score_that_is_none_is_an_error_that_names_its_question():
+    with pytest.raises(ValueError, match="question q1: a score is NaN"):
+        runs.rank(np.array([[1.0, 2.0], [0.5, np.nan]]), questions_of(2), chunks_of("A", "B"), 20)
 
 
 ROWS = st.integers(1, 8).map(lambda n: st.lists(SCORES, min_size=n, max_size=n))
@@ -57,12 +65,13 @@ def ranked(matrix: list[list[float]], depth: int = 20) -> pd.DataFrame:
 @given(MATRICES, st.integers(1, 10))
 def test_rank_is_a_strict_total_order_over_what_was_retrieved_and_leaves_untied_scores_alone(matrix, depth):
     run = ranked(matrix, depth)
-    assert len(run) == sum(min(depth, int(np.isfinite(row).sum())) for row in matrix)
+    assert len(run) == sum(min(depth, sum(score > -np.inf for score in row)) for row in matrix)
     for question_id, part in run.groupby("question_id"):
         assert part["rank"].tolist() == list(range(1, len(part) + 1))
-        assert (np.diff(part["score"].to_numpy(np.float32)) < 0).all()
+        scores = part["score"].to_numpy(np.float32)
+        assert (scores[1:] < scores[:-1]).all()
         row = np.array(matrix[int(question_id[1:])], np.float32)
-        highest = np.sort(row[np.isfinite(row)])[::-1][:depth].tolist()
+        highest = np.sort(row[row > -np.inf])[::-1][:depth].tolist()
         assert len(set(highest)) < len(highest) or part["score"].tolist() == highest
 
 

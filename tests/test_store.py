@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from lib import store as store_module
 from lib.cache import Cache
 from lib.files import digest_of
 from lib.store import RECORD, Entry, Store
@@ -228,3 +229,10 @@ def test_an_interrupted_run_resumes_at_the_batch_where_it_was(cache):
         cache.rows({}, texts, Model(ends_at="8"), 4)
     assert cache.rows({}, texts, model, 4)[:, 1].tolist() == [ord(text[0]) for text in texts]
     assert model.read == [texts[8:12], texts[12:]]
+
+
+@pytest.mark.parametrize(("system", "most"), [("linux", 3072.0), ("darwin", 3.0)])
+def test_memory_is_in_mib_where_the_system_counts_kib_or_bytes(monkeypatch, system, most):
+    monkeypatch.setattr(store_module.sys, "platform", system)
+    monkeypatch.setattr(store_module.resource, "getrusage", lambda who: SimpleNamespace(ru_maxrss=3 * 2**20))
+    assert store_module.peak_mib() == most

@@ -113,6 +113,8 @@ def lined(folder, tmp_path, tokenizer_folder):
         "steep": {"score": weighted, "options": {"weight": 2.0}},
         "reading": {"inputs": lambda study: study.chunks["text"].str.split().str[0].tolist()},
         "undeclared": {"score": lambda study, candidates: study.profile.hyde.n},
+        "unknown": {"score": lambda study, candidates: np.where(candidates, np.nan, 1.0)},
+        "endless": {"score": lambda study, candidates: np.where(study.chunks["page"] == 1, np.inf, 1.0)[None]},
         "turned": {"score": lambda study, candidates: candidates.T.tolist()},
     }
     rows = {name: dataclasses.replace(METHODS["bm25"], name=name, **change) for name, change in changes.items()}
@@ -143,6 +145,9 @@ def test_a_row_searches_its_own_chunk_table_and_the_study_s_own_chunks_stay_as_t
         lined.run("undeclared")
     with pytest.raises(StudyError, match=r"turned gives scores of the shape \(4, 1\); give .*, \(1, 4\)"):
         lined.run("turned")
+    with pytest.raises(ValueError, match="unknown, question q0: a score is NaN"):
+        lined.run("unknown")
+    assert lined.run("endless")["page"].tolist() == [1, 1, 0, 0]
 
 
 def test_what_a_run_depends_on_names_no_code(monkeypatch):
@@ -235,6 +240,22 @@ def test_another_question_set_has_outputs_of_its_own_and_its_collection_s_settin
     assert opened(questions="demo").dataset.fingerprint == demo.dataset.fingerprint
     with pytest.raises(StudyError, match="chapter 6 needs answers, which the questions of my-set lack"):
         study.need_answers("chapter 6")
+
+
+def test_two_profiles_of_one_name_never_share_a_folder(opened, tmp_path):
+    first, second = (tmp_path / name / "mine.yaml" for name in ("first", "second"))
+    for path in (first, second):
+        path.parent.mkdir()
+        path.write_text("bm25: {k1: 1.0}")
+    home = opened(profile=str(first)).home
+    assert home == opened(profile=str(second)).home == opened(profile=str(first)).home  # the same content
+    first.write_text("bm25: {k1: 1.1}")
+    assert opened(profile=str(first)).profile.bm25.k1 == 1.1  # the same file
+    with pytest.raises(StudyError, match=rf"results of another profile of this name, {first}; rename {second}"):
+        opened(profile=str(second))
+    first.unlink()
+    assert opened(profile=str(second)).home == home
+    assert not (opened().home / "profile.path").exists()
 
 
 def test_only_what_differs_from_the_chapter_s_own_cell_is_changed(tmp_path, monkeypatch):

@@ -28,7 +28,11 @@ def spans_of(
 
     ``offsets`` are the character span of every token of a text, ``words`` the number of its word, or None. No span
     begins or ends inside a word, unless that alone is too long, so that a span's text has the same tokens again.
+
+    A ValueError where ``overlap`` is not less than ``size``.
     """
+    if not 0 <= overlap < size:
+        raise ValueError(f"spans of {size} tokens cannot share {overlap}")
 
     def word_start(position: int, lowest: int) -> int:
         start = position

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from lib.data.companies import one_spelling
 from lib.data.layout import DOCUMENTS, QUESTION_FILES, Dataset, in_sub_folders
 from lib.data.pages import extract_pages
 from lib.data.records import NAME_RULE, Document, Problems, Question, Records, is_safe_name, read_records
@@ -28,6 +29,9 @@ def read_dataset(root: Path, name: str) -> Dataset:
         problems.add(question_file, "no question; give at least one")
     questions, evidence = _questions(question_file, asked, abouts, problems)
     filings = pd.DataFrame(abouts.values(), columns=list(FILING_COLUMNS[:-1]))
+    spelling = one_spelling([*filings["company"], *questions["company"]])
+    for frame in (filings, questions):
+        frame["company"] = [spelling[name] for name in frame["company"]]
     dataset = Dataset(name, problems.root, questions, filings, evidence, question_file, name)
     if problems.messages:
         extract_pages(dataset, problems)

@@ -2,7 +2,7 @@
 
 import io
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,7 +16,7 @@ from rich.text import Text
 
 from lib.analysis.breakdowns import MARK
 from lib.data.records import printable
-from lib.files import ROOT
+from lib.files import ROOT, digest_of
 from lib.methods import METHODS
 from lib.metrics import METRICS
 from lib.show.display import laid_out, with_interval
@@ -26,6 +26,7 @@ from lib.show.markup import label
 FOLDER, STYLE = Path(__file__).parent, ROOT / "book" / "_static" / "study.css"
 AT_K = "doc_recall page_recall page_recall_pooled page_hit pages_unjudged ctx_bleu ctx_rouge_l".split()
 AT_10 = ("ndcg", "mrr", "map")
+LONGEST_NAME = 120  # names of runs in a file's name, in characters
 N_EXAMPLES, N_ROWS = 4, 12  # of a kind; of a table, shown at once
 SHARES = "Of a question's pages with evidence, the share found in the first {k} passages, and what is lost where."
 STEPS = (
@@ -47,6 +48,14 @@ class Section(NamedTuple):
     title: str
     says: str
     table: pd.DataFrame
+
+
+def file_name(runs: Sequence[str]) -> str:
+    """The name of the page about these runs, which is no other's: ``diagnosis-mine+theirs.html``."""
+    names = "+".join(runs)
+    if len(names) > LONGEST_NAME:
+        names = f"{runs[0]}+{len(runs) - 1}-{digest_of(runs)[:12]}"
+    return f"diagnosis-{names}.html"
 
 
 def title(name: str) -> str:

@@ -9,6 +9,7 @@ import gzip
 import json
 import math
 import re
+import sys
 import zlib
 from hashlib import sha1
 from pathlib import Path
@@ -27,6 +28,14 @@ FORM = "'question_id Q0 docno rank score tag', or JSON with question_id and page
 COLUMNS = ["question_id", "doc", "score", "page", "text"]  # of what is read; doc may be a docno
 LONGEST = 60  # value in a sentence, in characters
 TREC, JSON_LINES = "TREC", "JSON lines"
+LARGEST = float(np.finfo(np.float32).max)  # score, as programs keep one
+
+
+class NoScoreError(ValueError):
+    """A score is NaN, so that nobody knows where its row belongs."""
+
+    def __str__(self) -> str:
+        return "the score is NaN, which is above and below nothing; give a number, or inf or -inf"
 
 
 class Given(NamedTuple):
@@ -42,8 +51,8 @@ def read_run(
 ) -> Given:
     """The run of a file or a frame over a set's questions and filings (FILING_COLUMNS).
 
-    Rows of TREC lines and of a frame are ordered by falling score, JSON's lists and a frame without scores stay as
-    they are.
+    Rows of TREC lines and of a frame are ordered by falling score, inf first and -inf last; JSON's lists and a frame
+    without scores stay as they are.
 
     Args:
         given: a path (TREC or JSON lines, maybe gzipped), or question_id, doc, page and maybe score and text.
@@ -100,28 +109,42 @@ def _of_file(path: Path) -> tuple[pd.DataFrame, list[int], str]:
         raise StudyError(f"{path}: {error.strerror}; give a file that can be read") from None
     text = content.decode("utf-8-sig", "replace")
     form, of_line = (JSON_LINES, _of_json) if text.lstrip().startswith("{") else (TREC, _of_trec)
-    lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
-    entries = [(number, row) for number, line in lines for row in of_line(line)]
+    entries = []
+    for number, line in enumerate(text.split("\n"), 1):
+        try:
+            entries += [(number, row) for row in of_line(line)] if line.strip() else []
+        except NoScoreError as error:
+            raise StudyError(f"{path} line {number}: {error}") from None
     rows = [row for _, row in entries if row is not None]
     if not rows:
         raise StudyError(f"{path} is no run: no line of it is {FORM}; give such a file")
-    table = pd.DataFrame(dict(zip(COLUMNS, zip(*rows, strict=True), strict=False)))
-    return table, [number for number, row in entries if row is None], form
+    table = pd.DataFrame(dict(zip(COLUMNS, zip(*rows, strict=True), strict=False)), dtype=object)
+    return table.astype({"score": float}), [number for number, row in entries if row is None], form
 
 
 def _of_trec(line: str) -> list[tuple | None]:
-    """The row of a line: question_id, doc and score; None for a line that is none."""
+    """The row of a line: question_id, doc and score; None for a line that is none; a NoScoreError for NaN."""
     try:
         question_id, _, rest = line.split(maxsplit=2)
         docno, _, number, _ = rest.rsplit(maxsplit=3)  # names of files may have spaces
         score = float(number)
     except ValueError:
         return [None]
-    return [(question_id, docno, score) if math.isfinite(score) else None]
+    return [(question_id, docno, _score(score))]
+
+
+def _score(number: object) -> float:
+    """A number as a score, infinite where it is too large; NaN for none, and a NoScoreError for NaN itself."""
+    if isinstance(number, bool) or not isinstance(number, int | float):
+        return math.nan
+    if number != number:
+        raise NoScoreError
+    return float(number) if abs(number) <= sys.float_info.max else math.inf if number > 0 else -math.inf
 
 
 def _of_json(line: str) -> list[tuple | None]:
-    """The rows of a line, of docnos or of passages; None for the line, or for each of its items, that is none."""
+    """The rows of a line, of docnos or of passages; None for the line, or for each of its items, that is none; a
+    NoScoreError for NaN."""
     try:
         record = json.loads(line)
     except (ValueError, RecursionError):
@@ -133,15 +156,14 @@ def _of_json(line: str) -> list[tuple | None]:
     rows = []
     for one in listed:
         item = one if isinstance(one, dict) else {"doc": one}
-        doc, score = next((item[name] for name in DOCUMENTS if name in item), None), item.get("score")
-        is_number = isinstance(score, int | float) and abs(score) < 1e300
-        row = str(question_id), doc, float(score) if is_number else math.nan, item.get("page"), item.get("text")
+        doc = next((item[name] for name in DOCUMENTS if name in item), None)
+        row = str(question_id), doc, _score(item.get("score")), item.get("page"), item.get("text")
         rows.append(row if isinstance(doc, str) else None)
     return rows
 
 
 def _of_frame(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[int], str]:
-    """The same of a frame, whose lines are its rows from 1."""
+    """The same as of a file of a frame, whose lines are its rows from 1."""
     document = next((name for name in DOCUMENTS if name in frame), None)
     if "question_id" not in frame or document is None or frame.empty:
         raise StudyError("the frame is no run: give rows with the columns question_id, doc, page, score and maybe text")
@@ -149,10 +171,11 @@ def _of_frame(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[int], str]:
     table = table[[name for name in COLUMNS if name in table]]
     table = table.assign(score=pd.to_numeric(table.get("score", np.nan), errors="coerce"))
     is_row = table[["question_id", "doc"]].notna().all(axis=1)
-    if "score" in frame:
-        is_row &= np.isfinite(table["score"])
     if not is_row.any():
-        raise StudyError("the frame is no run: no row has a question_id, a doc and a score; fill these columns")
+        raise StudyError("the frame is no run: no row has a question_id and a doc; fill these columns")
+    if "score" in frame and (is_unknown := is_row & table["score"].isna()).any():
+        what = "has no number as its score; give each row one, or leave the column out where rows are in order"
+        raise StudyError(f"the frame: row {is_unknown.to_numpy().argmax() + 1} {what}")
     wrong = (np.flatnonzero(~is_row) + 1).tolist()
     return table[is_row].astype({"question_id": str, "doc": str}), wrong, "frame"
 
@@ -198,7 +221,8 @@ def _placed(
     of_row = parts.iloc[codes].reset_index(drop=True)
     page = of_row["page"]
     if "page" in table:
-        page = pd.to_numeric(table["page"], errors="coerce").astype(float).fillna(page)
+        is_none = table["page"].map(_is_no_page)
+        page = pd.to_numeric(table["page"].mask(is_none), errors="coerce").astype(float).fillna(page)
     is_page = (page >= pages_from) & (page < 1e9) & (page % 1 == 0)
     page = (page - pages_from).where(is_page, NO_PAGE).astype("int64")
     found = table.assign(doc_name=of_row["doc_name"], page=page, rest=of_row["rest"])
@@ -217,6 +241,11 @@ def _placed(
     return found
 
 
+def _is_no_page(value: object) -> bool:
+    """Whether a value is no page by what it is: ``true``, which is not 1, or an integer that no float holds."""
+    return isinstance(value, bool | np.bool_) or (isinstance(value, int) and abs(value) > 1e9)
+
+
 def _split(docno: str) -> tuple[str, str, str]:
     """Document, number of the page as it is written, and what is behind it."""
     doc, _, place = docno.partition("#p")
@@ -228,18 +257,20 @@ def _ordered(table: pd.DataFrame, is_scored: bool, said: list[str]) -> pd.DataFr
     """The rows with their rank, by question and, where ``is_scored``, falling score; else with scores that fall."""
     place = pd.factorize(table["question_id"])[0]
     table = table.assign(place=place).sort_values("place", kind="stable")
-    rises = table["place"][table.groupby("place")["score"].diff() > 0]
+    rises = table["place"][table["score"] > table.groupby("place")["score"].shift()]
     if len(rises):
         then = "rows are ordered by falling score, so negate distances" if is_scored else "the order is left as it is"
         said.append(f"Questions with a row above one of a higher score: {rises.nunique():,}; {then}.")
     if is_scored:
         table = table.sort_values(["place", "score"], ascending=[True, False])
     of_question = table.groupby("place")
-    if n_equal := int((of_question["score"].diff() == 0).sum()):
+    if n_infinite := int(np.isinf(table["score"]).sum()):
+        said.append(f"Rows with an infinite score: {n_infinite:,}; inf is above all other scores, -inf below.")
+    if n_equal := int((table["score"] == of_question["score"].shift()).sum()):
         then = "they stay in the given order, where trec_eval orders by docno"
         said.append(f"Rows with the score of the row above: {n_equal:,}; {then}.")
     table["rank"] = of_question.cumcount() + 1
-    if table["score"].isna().any() or not (is_scored or rises.empty):
+    if not (table["score"].abs() <= LARGEST).all() or not (is_scored or rises.empty):
         table["score"] = -table["rank"].astype(float)  # so that every program sees this order
     return table.drop(columns="place").reset_index(drop=True)
 

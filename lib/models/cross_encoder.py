@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from lib.data.chunks import spans_of
-from lib.models.encoders import OnnxModel, dtype_of, in_batches_that_fit
+from lib.models.encoders import OnnxModel, dtype_of, in_batches_that_fit, loading, positions_of, reading
 from lib.words import StudyError
 
 VERSION = 1  # raised when the same weights give other scores
@@ -29,13 +29,15 @@ class TorchCrossEncoder:
         from sentence_transformers import CrossEncoder
 
         about = {"dtype": dtype_of("auto" if torch.cuda.is_available() else "float32")}
-        self.model = CrossEncoder(str(weights), max_length=window, local_files_only=True, model_kwargs=about)
+        with loading(weights):
+            self.model = CrossEncoder(str(weights), max_length=window, local_files_only=True, model_kwargs=about)
         self.batch_size = 32  # halved where memory does not suffice
 
     def scores(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
         """One score per pair, shape (n_pairs,)."""
         run = partial(self.model.predict, list(pairs), show_progress_bar=False)
-        scores, self.batch_size = in_batches_that_fit(run, self.batch_size)
+        with reading(self.model.max_seq_length, positions_of(self.model)):
+            scores, self.batch_size = in_batches_that_fit(run, self.batch_size)
         return np.asarray(scores, np.float32)
 
 

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Literal, TypeVar
@@ -21,6 +22,7 @@ PRECISIONS = ("float32", "bfloat16", "float16")
 VERSION = 1  # raised when the same text gets another vector
 PRECISION = "RETRIEVAL_GAP_PRECISION"  # the variable that says what ``auto`` is, in place of what is fast here
 OF_AUTO = "bfloat16"  # whose rows are kept as those of ``auto``
+BERT_POSITIONS = 512
 
 
 def has_fast_bfloat16() -> bool:
@@ -83,13 +85,45 @@ def in_batches_that_fit(compute: Callable[..., Result], batch_size: int) -> tupl
         batch_size //= 2
 
 
+@contextmanager
+def loading(weights: Path) -> Iterator[None]:
+    """A StudyError where a library cannot load the model of a directory, with its reason."""
+    try:
+        yield
+    except (StudyError, MemoryError):
+        raise
+    except Exception as error:  # libraries have no other for files that are missing, broken or programs
+        why = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        mend = "give a folder of a model whose code is in transformers; code that weights bring is not run"
+        raise StudyError(f"{weights}: the model cannot be loaded ({why:.200}); {mend}") from None
+
+
+@contextmanager
+def reading(window: int, positions: int | None) -> Iterator[None]:
+    """A StudyError where a model fails whose window has more tokens than it has positions."""
+    try:
+        yield
+    except Exception as error:  # torch and onnxruntime have several for it
+        if isinstance(error, StudyError) or positions is None or window <= positions:
+            raise
+        most = f"the model reads {positions} tokens at most"
+        raise StudyError(f"{most}, and is to read {window}; give a smaller window in the profile") from None
+
+
+def positions_of(model) -> int | None:
+    """How many tokens a model of sentence-transformers reads at most; None where it has no such limit."""
+    config = getattr(getattr(model[0], "auto_model", None), "config", None)
+    return getattr(config, "max_position_embeddings", None)
+
+
 class Encoder:
     """A sentence-transformers bi-encoder of a directory, which reads ``window`` tokens of a text."""
 
     def __init__(self, weights: Path, window: int, precision: str = "auto", batch_size: int = 32):
         from sentence_transformers import SentenceTransformer
 
-        self.model = SentenceTransformer(str(weights), local_files_only=True)
+        with loading(weights):
+            self.model = SentenceTransformer(str(weights), local_files_only=True)
         self.model.max_seq_length = window
         self.model.to(dtype_of(precision))
         self.batch_size = batch_size
@@ -98,13 +132,15 @@ class Encoder:
         """Unit vectors of texts, float32, shape (n_texts, dimension)."""
         encode = self.model.encode_query if role == "query" else self.model.encode_document
         run = partial(encode, list(texts), convert_to_tensor=True, show_progress_bar=False)
-        vectors, self.batch_size = in_batches_that_fit(run, self.batch_size)
+        with reading(self.model.max_seq_length, positions_of(self.model)):
+            vectors, self.batch_size = in_batches_that_fit(run, self.batch_size)
         return _unit(vectors.float().cpu().numpy())
 
     def encode_tokens(self, texts: Sequence[str]) -> list[np.ndarray]:
         """Unit vectors of each text's tokens but the special ones in their context: float32, (n_tokens, dimension)."""
         options = {"output_value": "token_embeddings", "show_progress_bar": False}
-        vectors = self.model.encode(list(texts), batch_size=self.batch_size, **options)
+        with reading(self.model.max_seq_length, positions_of(self.model)):
+            vectors = self.model.encode(list(texts), batch_size=self.batch_size, **options)
         return [_unit(one[1:-1].float().cpu().numpy()) for one in vectors]
 
 
@@ -122,7 +158,8 @@ class OnnxModel:
         # sums of int8 products must not saturate where the processor lacks VNNI: every processor then gives the same
         options.add_session_config_entry("session.x64quantprecision", "1")
         path, providers = str(weights / "model.onnx"), ["CPUExecutionProvider"]
-        self.session = onnxruntime.InferenceSession(path, options, providers=providers)
+        with loading(weights):
+            self.session = onnxruntime.InferenceSession(path, options, providers=providers)
         self.inputs = {entry.name for entry in self.session.get_inputs()}
         self.tokenizer = load_tokenizer(weights)
         self.tokenizer.enable_truncation(window, strategy="longest_first")
@@ -135,7 +172,8 @@ class OnnxModel:
     def _output(self, encoded: Encoding) -> np.ndarray:
         names = {"input_ids": "ids", "attention_mask": "attention_mask", "token_type_ids": "type_ids"}
         feed = {name: np.array([getattr(encoded, names[name])], np.int64) for name in self.inputs}
-        return self.session.run(None, feed)[0]
+        with reading(len(encoded.ids), BERT_POSITIONS):
+            return self.session.run(None, feed)[0]
 
 
 class OnnxEncoder(OnnxModel):

@@ -13,7 +13,7 @@ import torch
 import transformers
 from transformers import LogitsProcessor, LogitsProcessorList
 
-from lib.models.encoders import dtype_of
+from lib.models.encoders import dtype_of, loading
 from lib.models.prompts import Generation, GenerationError, OnDone, Request, Sampling
 
 
@@ -51,8 +51,9 @@ class TransformersGenerator:
 
     def __init__(self, directory: Path, batch_size: int = 16, context: int = 8192, precision: str = "auto"):
         load = transformers.AutoTokenizer.from_pretrained
-        self.tokenizer = load(directory, padding_side="left", **from_files(directory))
-        self.model = load_model(directory, dtype_of(precision))
+        with loading(directory):
+            self.tokenizer = load(directory, padding_side="left", **from_files(directory))
+            self.model = load_model(directory, dtype_of(precision))
         self.model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
         self.batch_size, self.context = batch_size, context
         ends = self.model.generation_config.eos_token_id

@@ -12,8 +12,8 @@ from lib.files import digest_of
 from lib.method import Search, remembered, stored
 from lib.models.encoders import VERSION, Encoder, OnnxEncoder, Role, kept_precision, load_encoder
 from lib.models.weights import fetch, weights_hash
+from lib.profile import SPECIAL_TOKENS
 
-SPECIAL_TOKENS = 2
 WINDOWS_VERSION = 1  # raised when `split_chunks` gives something else
 
 

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from lib.files import digest_of
 from lib.method import Search, remembered
-from lib.models.encoders import Role, dtype_of, in_batches_that_fit, kept_precision
+from lib.models.encoders import Role, dtype_of, in_batches_that_fit, kept_precision, loading, positions_of, reading
 from lib.models.weights import fetch, weights_hash
 
 VERSION = 1  # raised when the same weights give other terms
@@ -40,7 +40,8 @@ class SpladeEncoder:
         from sentence_transformers import SparseEncoder
         from sentence_transformers.sparse_encoder.modules import SpladePooling
 
-        self.model = SparseEncoder(str(weights), local_files_only=True)
+        with loading(weights):
+            self.model = SparseEncoder(str(weights), local_files_only=True)
         self.model.max_seq_length = window
         for module in self.model.children():
             is_known = type(module) is SpladePooling and module.pooling_strategy == "max"
@@ -57,9 +58,12 @@ class SpladeEncoder:
         encode = partial(encode, convert_to_tensor=True, convert_to_sparse_tensor=False, show_progress_bar=False)
         rows = np.zeros((len(texts), self.max_active_dims), TERM)
         order = sorted(range(len(texts)), key=lambda i: -len(texts[i]))
-        for start in range(0, len(order), self.batch_size):
-            part = order[start : start + self.batch_size]
-            vectors, _ = in_batches_that_fit(partial(encode, [texts[i] for i in part]), self.batch_size)
+        n_at_once = self.batch_size  # stays, where the batches inside of it become smaller
+        for start in range(0, len(order), n_at_once):
+            part = order[start : start + n_at_once]
+            run = partial(encode, [texts[i] for i in part])
+            with reading(self.model.max_seq_length, positions_of(self.model)):
+                vectors, self.batch_size = in_batches_that_fit(run, self.batch_size)
             weights, terms = torch.topk(vectors.float(), min(self.max_active_dims, vectors.shape[1]), dim=1)
             rows["term"][part, : terms.shape[1]] = terms.cpu().numpy()
             rows["weight"][part, : terms.shape[1]] = weights.cpu().numpy()

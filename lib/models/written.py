@@ -114,9 +114,15 @@ class GenerationLog:
         return filled
 
     def _take_over(self, kind: str, items: Sequence[Item]) -> None:
-        """Keep what lists (should the cache be lost) and other studies have of items' texts."""
+        """Keep what lists (should the cache be lost) and other studies have of items' texts; another study's list that
+        cannot be read is passed over, which is said."""
         for path in self.cache.path.parent.glob(LISTS):
-            self._keep(read_records(path).values(), str(path), "IGNORE")
+            try:
+                self._keep(read_records(path).values(), str(path), "IGNORE")
+            except (StudyError, OSError, UnicodeEncodeError) as error:
+                if path == self.path:
+                    raise
+                self.say(f"{path}, another study's list, is passed over: {error}")
         about = {self.key(item): {"kind": kind, "question_id": item.question_id} for item in reversed(items)}
         found = self._kept(OF_KEYS, json.dumps([*about]))
         self._keep(record | about[key] for key, record in found.items())

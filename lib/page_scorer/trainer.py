@@ -14,7 +14,7 @@ from sentence_transformers.util import cos_sim
 from tqdm.auto import tqdm
 from transformers import PrinterCallback, ProgressCallback, TrainerCallback, set_seed
 
-from lib.models.encoders import has_fast_bfloat16
+from lib.models.encoders import has_fast_bfloat16, loading, positions_of, reading
 from lib.profile import Settings
 
 SCALE = 20.0
@@ -78,7 +78,8 @@ def train(
     progress; ``batches`` are by default without false negatives.
     """
     set_seed(recipe.seed)
-    model = SentenceTransformer(str(weights), local_files_only=True)
+    with loading(weights):
+        model = SentenceTransformer(str(weights), local_files_only=True)
     model.max_seq_length, precision = recipe.max_tokens, recipe.train_precision
     prompts = {"anchor": model.prompts.get("query"), "positive": model.prompts.get("document")}
     clash = clashes(pd.factorize(pairs["text"])[0], pairs["question"])
@@ -108,7 +109,8 @@ def train(
     )
     trainer.batches = batches
     trainer.remove_callback(PrinterCallback)
-    trainer.train(resume_from_checkpoint=last_checkpoint(checkpoints))
+    with reading(recipe.max_tokens, positions_of(model)):
+        trainer.train(resume_from_checkpoint=last_checkpoint(checkpoints))
     curve = [{name: log[name] for name in CURVE} for log in trainer.state.log_history if "loss" in log]
     return model.eval(), curve
 

@@ -17,8 +17,9 @@ import pandas as pd
 from lib.data.chunks import split_chunks
 from lib.files import read_yaml
 from lib.method import Search, remembered
-from lib.models.index import SPECIAL_TOKENS, encode_texts
+from lib.models.index import encode_texts
 from lib.models.written import Filled
+from lib.profile import SPECIAL_TOKENS
 from lib.retrievers.bm25 import BM25, text_scores
 from lib.retrievers.dense import best_window_scores, question_vectors
 from lib.retrievers.fusion import fused
@@ -78,16 +79,20 @@ def contexts(study: Search, kind: Context) -> dict[str, str]:
 
 
 def prefixed_windows(study: Search, context: Context) -> pd.DataFrame:
-    """The chunks re-cut so that context and window fit the encoder: chunk (row), text (context, newline, window)."""
+    """The chunks re-cut so that context and window fit the encoder: chunk (row), text (context, newline, window).
+
+    A context has MAX_PREFIX tokens at most, and in a small window half of what its overlap leaves.
+    """
     settings, tokenizer = study.profile.embedder, study.tokenizer
+    room, overlap = settings.window - SPECIAL_TOKENS, settings.window_overlap
+    most = max(1, min(MAX_PREFIX, (room - overlap) // 2))
     prefixes, parts = contexts(study, context), []
     for doc_name, rows in study.chunks.groupby("doc_name", sort=False).indices.items():
         offsets = tokenizer.encode(prefixes[doc_name], add_special_tokens=False).offsets
-        end = offsets[MAX_PREFIX - 1][1] if len(offsets) > MAX_PREFIX else None
+        end = offsets[most - 1][1] if len(offsets) > most else None
         prefix = prefixes[doc_name][:end]
         n_prefix = len(tokenizer.encode(prefix, add_special_tokens=False).ids)
-        size = settings.window - SPECIAL_TOKENS - n_prefix
-        part = split_chunks(study.chunks.iloc[rows], tokenizer, size, settings.window_overlap)
+        part = split_chunks(study.chunks.iloc[rows], tokenizer, max(room - n_prefix, overlap + 1), overlap)
         parts.append(pd.DataFrame({"chunk": rows[part["chunk"]], "text": prefix + "\n" + part["text"]}))
     return pd.concat(parts, ignore_index=True).sort_values("chunk", kind="stable", ignore_index=True)
 

@@ -10,7 +10,8 @@ import numpy as np
 
 from lib.chunkings.sizes import SIZES, child_vectors, children, sizes_together
 from lib.method import Search
-from lib.models.index import SPECIAL_TOKENS, encode_queries, text_vectors, window_vectors
+from lib.models.index import encode_queries, text_vectors, window_vectors
+from lib.profile import SPECIAL_TOKENS
 
 BLOCK = 8192  # vectors that are held in double precision at a time
 

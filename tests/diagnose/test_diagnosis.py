@@ -11,6 +11,7 @@ import pytrec_eval
 from lib.corpus import Corpus
 from lib.diagnose.diagnosis import diagnosis_of
 from lib.diagnose.kept import kept_runs
+from lib.diagnose.page import file_name
 from lib.diagnose.run_file import read_docnos, read_run
 from lib.evaluation import METRIC_COLUMNS, chunk_texts, evaluate_given
 from lib.methods import METHODS
@@ -158,6 +159,15 @@ def test_several_runs_stand_beside_each_other(mine, tmp_path):
             diagnosis_of(mine, {name: second})
     with pytest.raises(StudyError, match="no run is given"):
         diagnosis_of(mine, {})
+
+
+def test_the_page_of_other_runs_has_another_name():
+    assert file_name(["mine"]) == "diagnosis-mine.html"
+    assert file_name(["mine", "theirs"]) == "diagnosis-mine+theirs.html"
+    many = [f"run-{number:056}" for number in range(9)]
+    names = {file_name(many), file_name(many[:8]), file_name([*many[:8], "other"])}
+    assert len(names) == 3
+    assert max(map(len, names)) < 120
 
 
 def test_axe_finds_no_fault_and_no_script_runs(browser, financebench, mine, tmp_path):  # noqa: F811

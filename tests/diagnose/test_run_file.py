@@ -3,6 +3,7 @@
 import contextlib
 import gzip
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -72,6 +73,7 @@ BOLT = "q1 Q0 BOLT 2021#p1 2 {} me\n"
 AGAIN = "Rows of a page that stands above already: 1; a page counts once, where it is first."
 EQUAL = "Rows with the score of the row above: 1; they stay in the given order, where trec_eval orders by docno."
 RISES = "Questions with a row above one of a higher score: 1; "
+INFINITE = "Rows with an infinite score: 1; inf is above all other scores, -inf below."
 FROM_1 = "No page is 0, and one is just behind a filing's last: where pages count from 1, say pages_from=1."
 
 
@@ -79,7 +81,9 @@ FROM_1 = "No page is 0, and one is just behind a filing's last: where pages coun
     ("text", "sentence", "kept"),
     [
         (ROW + "q1 Q0 x\n\n" + BOLT.format("best"), "Entries that are no rows of a run: 2, the first in line 2", 1),
-        (ROW + BOLT.format("nan"), "Entries that are no rows of a run: 1, the first in line 2; left out.", 1),
+        (ROW + BOLT.format("inf"), INFINITE, 2),
+        (ROW + BOLT.format("-1e999"), INFINITE, 2),
+        (LISTED % ', {"doc": "BOLT 2021", "page": true}', "0 or higher: 1, such as 'BOLT 2021, page True'; they", 2),
         (LISTED % ', 3, {"page": 1}' + "{", "Entries that are no rows of a run: 3, the first in line 1; left", 1),
         (ROW + "Q Q0 x#p1 1 1 me\n", "Rows of questions that the set does not have: 1, such as of 'Q'; left out.", 1),
         (ROW, "Questions without a row: 2, such as 'q2'; they score 0.", 1),
@@ -110,7 +114,34 @@ def test_a_list_stays_in_its_order_and_its_scores_are_then_ranks(tmp_path):
     assert RISES + "the order is left as it is." in found.said
 
 
+def test_an_infinite_score_is_above_or_below_all_others_and_loses_no_row(tmp_path):
+    scores = {1: "-inf", 2: "0.5", 3: "inf", 4: "1e308", 5: "Infinity", 6: "-3"}
+    text = "".join(f"q1 Q0 C-1#p{page} 9 {score} x\n" for page, score in scores.items())
+    frame = pd.DataFrame({"question_id": "q1", "doc": "C-1", "page": [*scores], "score": map(float, scores.values())})
+    for found in (read(tmp_path, text), read_run(frame, QUESTIONS, FILINGS)):
+        assert found.run["page"].tolist() == [3, 5, 4, 2, 6, 1]
+        assert found.run["score"].tolist() == [-1, -2, -3, -4, -5, -6]  # an order that float32 keeps
+        assert EQUAL in found.said
+
+
+NAN = '{"question_id": "q2", "passages": [{"doc": "C-1", "page": 1, "score": NaN}]}'
+
+
+@pytest.mark.parametrize("second", [BOLT.format("nan"), "q2 Q0 C-1#p1 1 -NaN x", NAN])
+def test_nan_as_a_score_is_refused_with_its_line(tmp_path, second):
+    first = LISTED % "" if second == NAN else ROW
+    with pytest.raises(StudyError, match=r"my\.trec line 3: the score is NaN, .*; give a number, or inf or -inf$"):
+        read(tmp_path, f"{first}\n{second}")
+
+
+def test_a_truth_value_is_no_page(tmp_path):
+    frame = pd.DataFrame({"question_id": "q1", "doc": "ACME_2020_10K", "page": [True, 1, False]})
+    assert read_run(frame, QUESTIONS, FILINGS).run["page"].tolist() == [NO_PAGE, 1, NO_PAGE]
+    assert read_run(frame.iloc[::2], QUESTIONS, FILINGS).run["page"].tolist() == [NO_PAGE] * 2
+
+
 FRAME = pd.DataFrame({"question_id": [None], "doc": ["C-1"], "page": [1]})
+UNSCORED = pd.DataFrame({"question_id": ["q1"] * 3, "doc": "C-1", "page": 1, "score": [1.0, None, np.nan]})
 
 
 @pytest.mark.parametrize(
@@ -124,7 +155,8 @@ FRAME = pd.DataFrame({"question_id": [None], "doc": ["C-1"], "page": [1]})
         (b"q1 Q0 acme#p1 1 1 x", "has no document of the set: its first is 'acme', a filing is named 'ACME_2020_10K'"),
         (Path("none.trec"), "No such file or directory; give a file that can be read"),
         (FRAME[["question_id"]], "the frame is no run: give rows with the columns"),
-        (FRAME, "no row has a question_id, a doc and a score"),
+        (FRAME, "no row has a question_id and a doc"),
+        (UNSCORED, "the frame: row 2 has no number as its score; give each row one, or leave the column out"),
     ],
 )
 def test_what_is_no_run_of_the_set_is_refused_in_one_sentence(tmp_path, given, message):
@@ -184,6 +216,8 @@ def test_anything_is_a_run_or_one_sentence_and_a_run_with_some_odd_lines_is_a_ru
     listed = LISTED % "" + json.dumps({"question_id": "q2", "passages": [value]}) + "\n"
     for sound in (ROW.encode(), listed.encode()):
         path.write_bytes(sound + content)
-        found = read_run(path, QUESTIONS, FILINGS)
-        assert found.run["rank"].min() == 1
-        assert np.isfinite(found.run["score"]).all()
+        has_nan = re.search(rb'"score": *NaN', path.read_bytes())
+        with contextlib.suppress(StudyError) if has_nan else contextlib.nullcontext():
+            found = read_run(path, QUESTIONS, FILINGS)
+            assert found.run["rank"].min() == 1
+            assert np.isfinite(found.run["score"]).all()

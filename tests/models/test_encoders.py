@@ -1,6 +1,10 @@
 """Encoders and the index: unit vectors in the order of texts, made once; SPLADE, cross-encoders, and windows."""
 
 import copy
+import json
+import shutil
+from contextlib import nullcontext
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -35,6 +39,59 @@ def test_vectors_are_float32_of_length_one_in_the_order_of_texts_cut_at_the_wind
     assert np.linalg.norm(vectors, axis=1) == pytest.approx(np.ones(5), abs=1e-5)
     alone = np.concatenate([encoder.encode([text]) for text in TEXTS])
     np.testing.assert_allclose(vectors, [*alone, alone[0]], atol=tolerance)
+
+
+def with_modules(folder: Path, kind: str) -> None:
+    modules = json.loads((folder / "modules.json").read_text())
+    modules[0]["type"] = kind
+    (folder / "modules.json").write_text(json.dumps(modules))
+    (folder / "own.py").write_text(f"open({str(folder / 'ran')!r}, 'w')")
+
+
+def with_auto_map(folder: Path) -> None:
+    config = json.loads((folder / "config.json").read_text())
+    config |= {"model_type": "mine", "auto_map": {"AutoConfig": "own.C", "AutoModel": "own.M"}}
+    (folder / "config.json").write_text(json.dumps(config))
+    (folder / "own.py").write_text(f"open({str(folder / 'ran')!r}, 'w')")
+
+
+SPOILT = {
+    "a module of its own": (lambda folder: with_modules(folder, "own.Transformer"), "own.Transformer"),
+    "a module of the system": (lambda folder: with_modules(folder, "os.system"), "os.system"),
+    "a model of its own": (with_auto_map, "contains custom code"),
+    "half the weights": (lambda folder: (folder / "model.safetensors").write_bytes(b"\x00" * 99), ""),
+    "no weights": (lambda folder: (folder / "model.safetensors").unlink(), "no file named model.safetensors"),
+    "no settings": (lambda folder: (folder / "config.json").write_text("{"), "config.json' is not a valid JSON"),
+}
+
+
+@pytest.mark.parametrize("what", SPOILT)
+def test_a_folder_of_weights_that_cannot_be_loaded_is_one_sentence_and_its_code_is_not_run(encoder_of, tmp_path, what):
+    spoil, why = SPOILT[what]
+    spoil(folder := Path(shutil.copytree(encoder_of, tmp_path / "mine")))
+    with pytest.raises(StudyError, match=rf"mine: the model cannot be loaded \(.*{why}.*; give a folder of a model"):
+        Encoder(folder, window=8, precision="float32")
+    assert not (folder / "ran").exists()
+
+
+def test_a_window_above_the_model_s_positions_is_one_sentence_where_a_text_fills_it(encoder_of, splade, tiny):
+    pairs = tiny("BertForSequenceClassification", num_labels=1)
+    sentence = "the model reads 128 tokens at most, and is to read 129; give a smaller window"
+    for long, raises in (("cash " * 126, nullcontext()), ("cash " * 127, pytest.raises(StudyError, match=sentence))):
+        for read in (
+            lambda text: Encoder(encoder_of, 129, "float32").encode([text]),
+            lambda text: Encoder(encoder_of, 129, "float32").encode_tokens([text]),
+            lambda text: SpladeEncoder(splade, 129, 5, "float32").encode([text]),
+            lambda text: load_cross_encoder(pairs, 129).scores([("", text[5:])]),
+        ):
+            with raises:
+                read(long)
+
+
+@pytest.mark.weights
+def test_an_onnx_model_s_too_large_window_is_one_sentence():
+    with pytest.raises(StudyError, match="the model reads 512 tokens at most, and is to read 600"):
+        load_cross_encoder(fetch("ms-marco-minilm-l12"), window=600).scores([("?", "cash " * 700)])
 
 
 def test_every_token_has_a_unit_vector_and_special_tokens_have_none(encoder_of, wordpiece):
@@ -88,6 +145,26 @@ def test_rows_are_the_heaviest_terms_of_the_library_s_rows_in_the_order_of_the_t
     for row, weights in zip(fast.encode(ODD_TEXTS), everything, strict=True):
         np.testing.assert_allclose(row["weight"], np.sort(weights)[::-1][:5], rtol=1e-5, atol=1e-6)
         np.testing.assert_allclose(weights[row["term"]], row["weight"], rtol=1e-5, atol=1e-6)
+
+
+def test_where_memory_is_short_the_smaller_batch_stays_and_no_text_is_lost(splade, monkeypatch):
+    import torch
+
+    encoder, sizes = SpladeEncoder(splade, window=64, max_active_dims=5, precision="float32", batch_size=4), []
+    texts, encode = [f"net sales {'cash ' * number}" for number in range(9)], encoder.model.encode_document
+    wanted = encoder.encode(texts)
+
+    def short(texts, batch_size, **options):
+        sizes.append(batch_size)
+        if batch_size > 2:
+            raise torch.OutOfMemoryError
+        return encode(texts, batch_size=batch_size, **options)
+
+    monkeypatch.setattr(encoder.model, "encode_document", short)
+    found = encoder.encode(texts)
+    assert sizes == [4, 2, 2, 2]  # three batches of four, four and one; memory fails once
+    assert (found["term"] == wanted["term"]).all()
+    np.testing.assert_allclose(found["weight"], wanted["weight"], rtol=1e-5)
 
 
 @pytest.mark.weights

@@ -141,6 +141,19 @@ def test_a_damaged_line_is_named_and_an_unfinished_last_one_is_not_read(open_log
         read_records(path)
 
 
+@pytest.mark.parametrize("damage", [b"{half\n", b"\x00\xff\n" * 3, b'{"key": "a", "text": "\\ud800"}\n', None])
+def test_another_study_s_damaged_list_is_passed_over_and_the_own_one_is_named(open_log, path, tmp_path, said, damage):
+    other = tmp_path / "data" / "other" / "generations.jsonl"
+    other.parent.mkdir(parents=True)
+    other.mkdir() if damage is None else other.write_bytes(damage)
+    assert open_log().fill("hyde", ITEMS, Writer).origins == {"computed": 3}
+    assert [line.startswith(f"{other}, another study's list, is passed over: ") for line in said] == [True]
+    assert other.is_dir() or other.read_bytes() == damage
+    path.write_bytes(b"{half\n")
+    with pytest.raises(StudyError, match="line 1 is damaged"):
+        open_log().fill("hyde", [item("new")], Writer)
+
+
 def test_what_was_written_before_an_interruption_is_kept(open_log, path):
     with pytest.raises(KeyboardInterrupt):
         open_log().fill("hyde", ITEMS, lambda: Writer({"c": KeyboardInterrupt()}))

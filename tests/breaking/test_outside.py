@@ -1,0 +1,157 @@
+"""Runs from outside and the function that measures them: whatever comes is a run with finite metrics or a sentence."""
+
+import gzip
+import json
+import math
+import os
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import retrieval_gap
+from lib.diagnose.diagnosis import diagnosis_of
+from lib.study import Study
+
+pytestmark = [pytest.mark.slow, pytest.mark.breaking]
+FIRST, SECOND = "q Q0 ACME_2020_10K#p0 1 2 t\n", "q Q0 BOLT_2021_10K#p0 2 1 t\n"
+
+
+@pytest.fixture(scope="module")
+def study(sound) -> Study:
+    return sound.open(sound.dataset(), changes={"significance.n_draws": 50})
+
+
+@pytest.fixture
+def write(study, tmp_path):
+    """Write a run's file, ``q`` for the first question's id."""
+
+    def to_file(content: str | bytes, name: str = "my.trec") -> Path:
+        own = study.questions["question_id"].iloc[0]
+        text = content.replace("q Q0", f"{own} Q0").replace('"q"', json.dumps(own)) if isinstance(content, str) else b""
+        (path := tmp_path / name).write_bytes(text.encode("utf-8", "surrogatepass") if text else content)
+        return path
+
+    return to_file
+
+
+def row(**item: object) -> str:
+    """A line of JSON with a passage of these fields."""
+    return json.dumps({"question_id": "q", "passages": [{"doc": "ACME_2020_10K", "page": 0} | item]})
+
+
+SCORES = ["inf", "-inf", "+Infinity", "1e999", "-1e999", "1e308", "1e39", "-1e39", "1e-400", "0", "-0.0", "1e5_0", "٣"]
+PAGES = [True, False, -1, 0.5, math.inf, "ii", None, [], 10**30, 10**400, "٣"]
+HUGE = "9" * 5000
+RUNS = {
+    **{f"the score {score}": (FIRST + f"q Q0 BOLT_2021_10K#p0 2 {score} t\n", None) for score in SCORES},
+    **{f"{name} alone": (f"q Q0 ACME_2020_10K#p0 1 {name} t\n", None) for name in ("inf", "-inf")},
+    **{
+        f"the score {name}": (FIRST + f"q Q0 ACME_2020_10K#p1 2 {name} t\n", "line 2: the score is")
+        for name in ("nan", "-NaN")
+    },
+    **{
+        f"JSON's score {score!r:.20}": (row(score=score), None)
+        for score in (math.inf, -math.inf, 10**400, -(10**400), 1e39)
+    },
+    **{f"JSON's score {score!r}": (row(score=score), None) for score in (True, None, "5", [], {})},
+    "JSON's score NaN": (row(score=math.nan), "line 1: the score is NaN"),
+    **{
+        f"the page {page!r}": (row(page=page), None)
+        for page in (True, -1, 0.5, math.inf, "ii", None, [], 10**30, 10**400, "٣")
+    },
+    "a number of 5,000 digits": (row(page=0).replace('"page": 0', f'"page": {HUGE}'), "is no run"),
+    "a page of 5,000 digits": (f"q Q0 ACME_2020_10K#p{HUGE} 1 1 t\n", None),
+    "a score of 5,000 digits": (f"q Q0 ACME_2020_10K#p0 1 {HUGE} t\n", None),
+    "an empty file": (b"", "is no run"),
+    "bytes": (bytes(range(256)) * 9, "is no run"),
+    "a line of null bytes between": (FIRST + "\0\0\0\n" + SECOND, None),
+    "gzip in gzip": (gzip.compress(gzip.compress(FIRST.encode())), "is no run"),
+    "half a gzip file": (gzip.compress(FIRST.encode() * 99)[:40], "damaged gzip file"),
+    "lists in lists": ("[" * 10**5, "is no run"),
+    "an object in objects": ('{"pages": ' * 10**5, "is no run"),
+    "one row 20,000 times": (FIRST * 20_000, None),
+    "half a letter": (FIRST + "q Q0 \ud800#p0 1 1 t\n", None),
+}
+
+
+@pytest.mark.parametrize("what", RUNS)
+def test_a_run_s_file_is_measured_or_refused_in_a_sentence(study, write, told, what):
+    content, words = RUNS[what]
+    with told(words):
+        found = diagnosis_of(study, {"mine": write(content)})
+        assert np.isfinite(found.metrics[["mean", "low", "high"]].to_numpy()).all()
+        assert found.to_html()
+        assert found.to_text()
+
+
+FRAME = pd.DataFrame(
+    {"question_id": ["q", "q"], "doc": ["ACME_2020_10K", "BOLT_2021_10K"], "page": [0, 1], "score": [2.0, 1.0]}
+)
+FRAMES = {
+    "sound": ({}, None),
+    "inf": ({"score": [-math.inf, math.inf]}, None),
+    "nan": ({"score": [1.0, math.nan]}, "row 2 has no number as its score"),
+    "no score": ({"score": [None, None]}, "row 1 has no number as its score"),
+    "texts as scores": ({"score": ["2", "best"]}, "row 2 has no number as its score"),
+    "truth values as pages": ({"page": [True, False]}, None),
+    "texts as pages": ({"page": ["0", "ii"]}, None),
+    "missing pages": ({"page": [None, None]}, None),
+    "infinite pages": ({"page": [math.inf, -math.inf]}, None),
+    "missing documents": ({"doc": [None, None]}, "no row has a question_id and a doc"),
+    "lists as documents": ({"doc": [["ACME_2020_10K"], {}]}, "has no document of the set"),
+    "numbers as questions": ({"question_id": [1, 2.5]}, "has no question of the set"),
+}
+
+
+@pytest.mark.parametrize("what", FRAMES)
+def test_a_frame_is_measured_or_refused_in_a_sentence(study, told, what):
+    changes, words = FRAMES[what]
+    frame = FRAME.assign(**{"question_id": study.questions["question_id"].iloc[0]} | changes)
+    with told(words):
+        found = diagnosis_of(study, {"mine": frame})
+        assert np.isfinite(found.metrics[["mean", "low", "high"]].to_numpy()).all()
+
+
+NO_FILES = {
+    "nothing": (lambda path: path, "No such file or directory"),
+    "a folder": (lambda path: path.mkdir(), "Is a directory"),
+    "a link to itself": (lambda path: path.symlink_to(path), "symbolic links"),
+    "a device": (lambda path: path.symlink_to("/dev/null"), "is no run"),
+    "a name of 300 letters": (lambda path: path, "File name too long"),
+}
+
+
+@pytest.mark.parametrize("what", NO_FILES)
+def test_what_is_no_file_is_named(study, told, tmp_path, what):
+    make, words = NO_FILES[what]
+    make(path := tmp_path / ("x" * 300 if "300" in what else "my.trec"))
+    with told(words):
+        diagnosis_of(study, {"mine": path})
+
+
+CALLS = {
+    **{
+        f"the run {run!r}": ({"run": run}, "") for run in (None, 5, [], ["x.trec"], {}, {"x": None}, {1: "x"}, b"x", "")
+    },
+    **{f"k={k!r}": ({"k": k}, "k is") for k in (None, 0, -1, True, 5.0, "5", 10**30, math.nan, [5])},
+    **{f"pages_from={one!r}": ({"pages_from": one}, "pages_from is") for one in (None, 2, -1, True, "1", 0.0)},
+    **{f"dataset={one!r}": ({"dataset": one}, "") for one in (None, 5, [], "no/such", "\0")},
+    **{f"questions={one!r}": ({"questions": one}, "") for one in (None, 5, "no/such")},
+    **{f"profile={one!r}": ({"profile": one}, "") for one in (None, 5, "", "no", "no.yaml", "..", "/")},
+}
+
+
+@pytest.mark.parametrize("what", CALLS)
+def test_a_call_that_cannot_be_is_a_sentence(sound, write, told, what):
+    given, words = CALLS[what]
+    with told(words):
+        retrieval_gap.diagnose(**{"run": write(FIRST), "dataset": str(sound.dataset())} | given)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read all")
+def test_a_file_that_may_not_be_read_is_named(study, write, told):
+    (path := write(FIRST)).chmod(0)
+    with told("Permission denied"):
+        diagnosis_of(study, {"mine": path})

@@ -1,0 +1,47 @@
+"""Companies under several spellings: what is one, what is not, and that no two of the published ones become one."""
+
+import pandas as pd
+import pytest
+
+from lib.data.companies import company_key, one_spelling
+from lib.data.dataset import read_dataset
+from lib.files import ROOT
+from lib.folds import make_folds
+
+SAME = [
+    ["Acme, Inc.", "ACME INC", "Acme", "acme incorporated", "The Acme Company, Inc.", "Acme Co., Ltd."],
+    ["Société Générale S.A.", "SOCIETE GENERALE SA"],
+    ["J.P. Morgan", "JP Morgan", "JPMorgan", "J P Morgan"],
+    ["Johnson & Johnson", "JOHNSON-JOHNSON"],
+    ["Macy's", "MACY’S, INC.", "Macys"],
+    ["Ｂolt", "Bolt N.V."],
+    ["売上", "売上 "],
+    ["Co", "CO"],
+]
+
+
+def test_a_company_is_one_by_letters_and_digits_without_legal_forms():
+    found = one_spelling([name for names in SAME for name in names])
+    assert found == {name: names[0] for names in SAME for name in names}
+    others = ["Acme Holdings", "Acme Group", "Acme 2", "Co-Acme", "Inc", "&", "売", "-"]
+    assert one_spelling(others) == {name: name for name in others}
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.glob("book/results/*/*/questions.csv")), ids=lambda path: path.parts[-3])
+def test_no_two_published_companies_are_one_so_that_folds_and_intervals_stay(path):
+    for name in ("questions", "filings"):
+        companies = pd.read_csv(path.with_name(f"{name}.csv"), dtype=str)["company"]
+        assert one_spelling(companies) == dict(zip(companies, companies, strict=True))  # each under its own name
+        assert companies.map(company_key).nunique() == companies.nunique()
+
+
+def test_filings_of_one_company_are_in_one_fold_however_it_is_spelt(folder):
+    spelt = {"A1": "Acme, Inc.", "A2": "ACME INC", "B": "Bolt plc", "C": "Corp of Ash"}
+    for name, company in spelt.items():
+        folder.text(name, f"Annual report {name}", company=company)
+        folder.question(f"q{name}", name, (0, f"Annual report {name}"), company="acme" if name == "A2" else "")
+    dataset = read_dataset(folder.write(), "mine")
+    assert dataset.filings["company"].tolist() == ["Acme, Inc.", "Acme, Inc.", "Bolt plc", "Corp of Ash"]
+    assert dataset.questions["company"].tolist() == dataset.filings["company"].tolist()
+    for fold in make_folds(dataset.questions, dataset.filings, "company", 3, 13):
+        assert len({"A1", "A2"} & fold.test_filings) in (0, 2)
