@@ -51,10 +51,10 @@ from lib.words import StudyError
 
 EXACT = 1e-9
 RUN_EXACT = 1e-6  # of a ranked chunk's score, as a share of the spread of its list
+LEAST_SPREAD = 0.1  # of a list, as a share of its largest score
 TOLERANCES = {metric.name: metric.tolerance for metric in METRICS.values() if metric.tolerance}
 TITLED = TOLERANCES | {METRIC_TITLES[name]: tolerance for name, tolerance in TOLERANCES.items()}
-SCORE_TOLERANCE = 1e-3  # of a ranked chunk's score, as a share of the spread of its list
-SWAP_TOLERANCE = 3e-3  # of two chunks that changed places, likewise
+SCORE_TOLERANCE = 0.01  # of a ranked chunk's score, likewise: three times what another processor's bfloat16 changes
 N_NAMED = 5
 COMPARED = "method condition question_id what published fresh difference tolerance verdict".split()
 TRAINED = ("page_scorer/scores", "page_scorer_light/scores")  # taken as published: these stages train models
@@ -115,8 +115,11 @@ def measured(study: Study, published: pd.DataFrame, rows: pd.DataFrame, method: 
     """The metrics of a fresh run whose verdicts are ``rows``. Of a question of which chunks have changed places within
     the tolerance, and nothing differs, they are those of the published ranking."""
     found = evaluate(study, method, condition)
-    moved = rows.loc[rows["tolerance"] == SWAP_TOLERANCE, "question_id"]
-    moved = {*moved} - {*rows.loc[rows["verdict"] == "differs", "question_id"]}
+    before, now = (
+        run.groupby("question_id")["chunk_id"].agg(tuple) for run in (published, study.run(method, condition))
+    )
+    moved = {question for question in before.index if before[question] != now.get(question)}
+    moved -= {*rows.loc[rows["verdict"] == "differs", "question_id"]}
     if not moved:
         return found
     texts = None if "evidence" in study.dataset.lacks else chunk_texts(study.over(study.method(method).chunking))
@@ -276,28 +279,42 @@ def compare_metrics(published: pd.DataFrame, fresh: pd.DataFrame) -> pd.DataFram
 
 
 def compare_runs(published: pd.DataFrame, fresh: pd.DataFrame, method: str, condition: str) -> pd.DataFrame:
-    """Compare two runs rank by rank, see :func:`judged`; a difference is a share of the spread of the question's list.
+    """Compare two runs rank by rank, see :func:`judged`; a difference is a share of the :func:`spread` of a question's
+    published scores.
 
-    The spread is the largest published score less the least, of a list of one the score itself. Where another chunk is
-    at a rank, its score is compared with the published score of that rank and with its own published score, or the
-    least one where it was not ranked: two chunks of nearly one score may have changed places. Such a row is ``within``
-    at best.
+    Where another chunk is at a rank, its score is compared with the published score of that rank and with its own
+    published score, or the least one where it was not ranked: two chunks of nearly one score may have changed places.
+    Such a row is ``within`` at best. Where scores are no more than ranks, neighbours may have changed places.
     """
     both = published.merge(fresh, on=["question_id", "rank"], how="outer", suffixes=("_published", "_fresh"))
     lists = published.groupby("question_id")["score"]
-    largest, least = (both["question_id"].map(end.astype(float)) for end in (lists.max(), lists.min()))
-    spread = (largest - least).where(largest > least, largest.abs())
+    wide, least, step = (both["question_id"].map(lists.agg(of)) for of in (spread, "min", step_of_ranks))
     ranked = published.set_index(["question_id", "chunk_id"])["score"]
     own = ranked.reindex(pd.MultiIndex.from_frame(both[["question_id", "chunk_id_fresh"]])).set_axis(both.index)
     then, now = both["score_published"].astype(float), both["score_fresh"].astype(float)
-    gap = np.maximum((now - then).abs(), (now - own.fillna(least)).abs()) / spread
+    own = own.astype(float).fillna(least - step)
+    difference = np.maximum((now - then).abs(), (now - own).abs())
+    difference = (difference / wide).where(difference != 0, 0.0)
     is_same = both["chunk_id_published"] == both["chunk_id_fresh"]
-    difference = gap.where(is_same, gap.clip(lower=2 * RUN_EXACT))
     about = {"method": method, "condition": condition, "what": "rank " + both["rank"].astype(str)}
-    about["tolerance"] = np.where(is_same, SCORE_TOLERANCE, SWAP_TOLERANCE)
+    about["tolerance"] = np.maximum(SCORE_TOLERANCE, np.where(is_same, 0.0, step / wide))
     for side in ("published", "fresh"):
         both[f"row_{side}"] = both[f"chunk_id_{side}"] + both[f"score_{side}"].map(" ({:.9g})".format)
-    return judged(both.assign(**about), "row", difference, RUN_EXACT)
+    return judged(
+        both.assign(**about), "row", difference.where(is_same, difference.clip(lower=2 * RUN_EXACT)), RUN_EXACT
+    )
+
+
+def spread(scores: pd.Series) -> float:
+    """The largest score less the least, and at least LEAST_SPREAD of the largest in size: one score alone, or some that
+    are nearly equal, have no spread to compare by."""
+    scores = scores.astype(float)
+    return max(scores.max() - scores.min(), LEAST_SPREAD * scores.abs().max())
+
+
+def step_of_ranks(scores: pd.Series) -> float:
+    """1 where scores fall by 1 from rank to rank, as those of a method that orders what others have scored; else 0."""
+    return float(len(scores) > 1 and (np.diff(scores.astype(float)) == -1).all())
 
 
 def compare_tables(published: Path, fresh: Path, chapter: str, say=print) -> pd.DataFrame:

@@ -71,25 +71,36 @@ def verdicts(then: pd.DataFrame, now: pd.DataFrame) -> list[str]:
 
 def test_a_score_is_compared_by_the_spread_of_its_list():
     then = run(("a", 2.0), ("b", 0.003), ("c", -2.0))  # a spread of 4
-    assert verdicts(then, run(("a", 2.0), ("b", 0.003 + 4 * 0.9e-3), ("c", -2.0))) == ["equal", "within", "equal"]
-    assert verdicts(then, run(("a", 2.0), ("b", 0.003 + 4 * 1.1e-3), ("c", -2.0))) == ["equal", "differs", "equal"]
+    assert verdicts(then, run(("a", 2.0), ("b", 0.003 + 4 * 0.009), ("c", -2.0))) == ["equal", "within", "equal"]
+    assert verdicts(then, run(("a", 2.0), ("b", 0.003 + 4 * 0.011), ("c", -2.0))) == ["equal", "differs", "equal"]
     assert verdicts(then, run(("a", 2.0), ("b", 0.003))) == ["equal", "equal", "differs"]
-    large = run(("a", 1000.0), ("b", 999.9))  # a spread of a tenth: another constant is another score
-    assert verdicts(large, run(("a", 1000.5), ("b", 1000.4))) == ["differs", "differs"]
-    alone = run(("a", 0.8))  # no spread: by the score itself
-    assert [verdicts(alone, run(("a", now))) for now in (0.8004, 0.8012)] == [["within"], ["differs"]]
+    near = run(("a", 1.0), ("b", 0.9999))  # nearly one score: as if a spread of a tenth of it
+    assert verdicts(near, run(("a", 1.0009), ("b", 0.9999))) == ["within", "equal"]
+    assert verdicts(near, run(("a", 1.002), ("b", 1.001))) == ["differs", "differs"]
+    assert verdicts(run(("a", 0.0)), run(("a", 0.0))) == ["equal"]
+    assert verdicts(run(("a", 0.0)), run(("a", 1e-9))) == ["differs"]
 
 
 def test_chunks_change_places_only_where_their_scores_are_a_matter_of_rounding():
-    then = run(("a", 2.0), ("b", 1.0), ("c", 0.999), ("d", 0.0))  # a spread of 2: swaps within 0.006
-    swapped = run(("a", 2.0), ("c", 1.001), ("b", 0.998), ("d", 0.0))
+    then = run(("a", 2.0), ("b", 1.0), ("c", 0.99), ("d", 0.0))  # a spread of 2: within 0.02
+    swapped = run(("a", 2.0), ("c", 1.001), ("b", 0.985), ("d", 0.0))
     assert verdicts(then, swapped) == ["equal", "within", "within", "equal"]
-    far = run(("a", 2.0), ("d", 1.0), ("b", 0.999), ("c", 0.0))  # the scores of the ranks, but d's own was 0
+    far = run(("a", 2.0), ("d", 1.0), ("b", 0.99), ("c", 0.0))  # the scores of the ranks, but d's own was 0
     assert verdicts(then, far) == ["equal", "differs", "within", "differs"]
-    others = run(("a", 2.0), ("b", 1.0), ("c", 0.999), ("e", 0.001))  # e was below the last rank, and nearly on it
+    others = run(("a", 2.0), ("b", 1.0), ("c", 0.99), ("e", 0.001))  # e was below the last rank, and nearly on it
     assert verdicts(then, others) == ["equal", "equal", "equal", "within"]
-    strangers = run(("a", 2.0), ("e", 1.0), ("f", 0.999), ("d", 0.0))
+    strangers = run(("a", 2.0), ("e", 1.0), ("f", 0.99), ("d", 0.0))
     assert verdicts(then, strangers) == ["equal", "differs", "differs", "equal"]
+
+
+def test_where_scores_are_ranks_neighbours_may_have_changed_places_and_no_others():
+    then = run(*((name, -rank) for rank, name in enumerate("abcdef", 1)))
+    for names, verdict in (("acbdef", "within"), ("adcbef", "differs"), ("abcdeg", "within"), ("abcdgh", "differs")):
+        now = verdicts(then, run(*((name, -rank) for rank, name in enumerate(names, 1))))
+        known = zip("abcdef", names, now, strict=True)
+        assert {one for before, after, one in known if before == after} == {"equal"}
+        assert verdict in now
+        assert ("differs" in now) == (verdict == "differs")
 
 
 def test_metrics_of_a_question_whose_chunks_changed_places_are_those_of_the_published_ranking(study):
