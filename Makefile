@@ -41,7 +41,7 @@ export PART_WORDS
 WITH_WORDS = $(VENV)/bin/python -c "$$PART_WORDS"
 STAMP := $(VENV)/.ready-$(shell cat requirements*.txt pyproject.toml | sha256sum | cut -c1-12)
 
-.PHONY: diagnose index ask help env examples book demo measure notebook publish verify golden break preflight methods lines test test-all lint format clean audit lock
+.PHONY: diagnose index ask help env examples book demo measure notebook publish verify golden break preflight methods lines test test-demo test-all lint format clean audit lock
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -120,6 +120,9 @@ test: $(STAMP)  ## lint, the floors of lib (pyproject.toml) and the quick tests
 	@$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check .
 	@$(VENV)/bin/lint-imports --no-logo --no-cache
 	@$(VENV)/bin/python -m pytest -q -m "not slow" -n auto --dist loadfile
+
+test-demo: $(STAMP)  ## the demo's book built and opened in a browser where one is here, and cheap rows on lesser processors (minutes)
+	@$(VENV)/bin/python -m pytest -q tests/book/test_demo_book.py tests/publish/test_processors.py
 
 test-all: $(STAMP)  ## every test but those of make break, the slow ones too
 	@$(VENV)/bin/python -m pytest -q -m "not breaking"
