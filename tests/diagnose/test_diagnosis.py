@@ -109,11 +109,16 @@ def mine(tmp_path) -> Study:
     for company in COMPANIES:
         made.text(f"{company}_10K", f"{company} sold 5 tools", "Other page", company=company)
         evidence = (0, f"{company} sold 5 tools")
-        made.question(f"q{HOSTILE}" if company == "Corp" else f"q{company}", f"{company}_10K", evidence)
+        made.question(f"q{company}", f"{company}_10K", evidence)
     return open_folder(made.write(), tmp_path / "artifacts", {"significance.n_draws": 100}, "own")
 
 
-RUN = [("qAcme", ["Acme_10K#p0", "Bolt_10K#p1"]), ("qBolt", ["Bolt_10K#p1"]), (f"q{HOSTILE}", [f"{HOSTILE}#p1"])]
+RUN = [
+    ("qAcme", ["Acme_10K#p0", "Bolt_10K#p1"]),
+    ("qBolt", ["Bolt_10K#p1"]),
+    ("qCorp", [f"{HOSTILE}#p1"]),
+    (f"q{HOSTILE}", ["Acme_10K#p0"]),
+]
 
 
 def lines(tmp_path: Path, run=RUN) -> Path:
@@ -127,7 +132,7 @@ def test_one_third_is_found_one_lost_inside_its_filing_and_one_with_it(mine, tmp
     assert found.decomposition.loc[0, ["found", "page", "document"]].tolist() == pytest.approx([1 / 3] * 3)
     kinds = found.failures.set_index("kind")
     assert kinds.loc["neighbour page", ["n", "examples"]].tolist() == [1, ["qBolt"]]
-    assert kinds.loc["other company", ["n", "examples"]].tolist() == [1, [f"q{HOSTILE}"]]
+    assert kinds.loc["other company", ["n", "examples"]].tolist() == [1, ["qCorp"]]
     assert (found.beside, len(found.paired), len(found.alone), len(found.actions)) == ((), 0, 0, 0)
     means = found.metrics.set_index(["metric", "k"])["mean"]
     assert means["mrr", 10] == pytest.approx((1 + 0 + 0) / 3)
@@ -147,7 +152,7 @@ def test_texts_of_passages_are_compared_with_the_evidence(mine, tmp_path):
 
 
 def test_several_runs_stand_beside_each_other(mine, tmp_path):
-    better = lines(tmp_path, [(f"q{HOSTILE}" if one == "Corp" else f"q{one}", [f"{one}_10K#p0"]) for one in COMPANIES])
+    better = lines(tmp_path, [(f"q{one}", [f"{one}_10K#p0"]) for one in COMPANIES])
     second = better.rename(tmp_path / "second.jsonl")
     found = diagnosis_of(mine, {"mine": lines(tmp_path), "second": second})
     pairs = found.paired.set_index(["run", "method"])["difference"]
