@@ -20,6 +20,7 @@ MENDS = {
     "ENOSPC EDQUOT EFBIG": "make room on the disk; all that was computed is kept",
     "EACCES EPERM EROFS": "give yourself the right to it, as with chmod u+rwX, or take another folder",
     "ENOTDIR EISDIR EEXIST": "a file stands where a folder is needed, or the other way round; rename it",
+    "ENAMETOOLONG": "give a shorter name",
     "EIO": "the disk has a fault; take another one",
     "EMFILE": "too many files are open; raise ulimit -n",
     "ENOMEM": "memory was exhausted; end other programs, or say JOBS=1",

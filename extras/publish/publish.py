@@ -22,7 +22,7 @@ from extras.publish.readme import fill_headline
 from lib import published
 from lib.analysis.growth import COSTS, ENGINES, GROWTH, STORES
 from lib.analysis.measured import TIMES, known_file
-from lib.book.manifest import STAGE_FIELDS, git_commit, run_sha256
+from lib.book.manifest import STAGE_FIELDS, UNKNOWN, git_commit, run_sha256
 from lib.book.notebooks import chapters, read_json
 from lib.corpus import GENERATIONS
 from lib.evaluation import SUMMARY, SUMMARY_FILE, in_order, read_metrics
@@ -100,6 +100,8 @@ def check_whole(study: Study) -> dict:
     commit, manifest, wrong = git_commit(), read_json(path) if path.is_file() else {}, ""
     if not manifest:
         wrong = "there is nothing to publish"
+    elif commit.startswith(UNKNOWN):
+        wrong = "there is no git here, or no repository, so that no commit would name the code"
     elif commit.endswith("-dirty"):
         wrong = "uncommitted changes of the code (git status lists them); commit or remove them"
     elif manifest["commit"] != commit:

@@ -203,7 +203,7 @@ def draw_pictures(study: Study, data: dict) -> None:
             if top and method["name"] in (data["best"], *TRAINED):
                 first.append((data["docs"][top[0]], top[1]))
         for doc, page in dict.fromkeys([*gold, *first]):
-            if study.dataset.source(doc).suffix == ".pdf":
+            if study.dataset.source(doc).suffix.lower() == ".pdf":
                 file, is_gold = f"{digest_of([question['id'], doc, page])[:16]}.webp", (doc, page) in gold
                 wanted[file] = question["id"], doc, page, is_gold
                 question["pictures"].append({"file": file, "doc": doc, "page": page, "isGold": is_gold})

@@ -3,6 +3,7 @@
 import gzip
 import json
 import re
+import shutil
 import textwrap
 from functools import partial
 from pathlib import Path
@@ -194,6 +195,7 @@ REFUSED = {
     "the results were made by commit 0000": partial(with_manifest, commit="0000"),
     "the results were made from other files of financebench": partial(with_manifest, fingerprint="0000"),
     UNCOMMITTED: lambda study: publish.ROOT.joinpath("lib/changed.py").write_text("x = 1\n"),
+    "there is no git here, or no repository": lambda study: shutil.rmtree(publish.ROOT / ".git"),
     "the run of bm25 under oracle-page is missing": double,
     "the metrics of bm25 under standard do not cover every question": leave_out,
     QUOTING: partial(with_manifest, machine=QUESTIONS["q1"]),
