@@ -44,18 +44,19 @@ ROLES = {
 }
 OPTIONS = {"alt", "class", "class-container", "gutter", "name"}
 LINK = re.compile(
-    r"https?://|#|\.\./_static/(?:\w[\w.-]*/)*\w[\w.-]*$|[\w-]+\.html(?:#[\w-]*)?$|\.\./book/explorer\.html#[\w=&%.~-]*$"
+    r"https?://|#|\w+\.ipynb$|\.\./_static/(?:\w[\w.-]*/)*\w[\w.-]*$|[\w-]+\.html(?:#[\w-]*)?$|\.\./book/explorer\.html#[\w=&%.~-]*$"
 )
 #: Tags of generated HTML, with the attributes that hold no script; ``src`` and ``href`` have to be links as above.
 TAGS = set(
-    "a br caption code details div em fieldset form input label legend option p select small span strong style summary "
-    "table tbody td tfoot th thead tr wbr".split()
+    "a br caption code details div em fieldset figcaption figure form input label legend option p select small span "
+    "strong style summary table tbody td tfoot th thead tr wbr".split()
 )
 ATTRIBUTES = re.compile(
-    r"(?:aria|data)-[\w-]+|autocomplete|border|checked|class|colspan|download|for|halign|hidden|href|id|name|role|rowspan"
+    r"(?:aria|data)-[\w-]+|alt|autocomplete|border|checked|class|colspan|download|for|halign|hidden|href|id|name|role|rowspan"
     r"|scope|scoped|selected|src|style|tabindex|title|type|valign|value"
 )
 SCRIPT = re.compile(r"\.\./_static/[\w-]+\.js")
+PICTURE = re.compile(r"data:image/(?:svg\+xml|png);base64,[A-Za-z0-9+/]+=*")  # in which no script runs
 OF_GLUE = "application/papermill.record/"
 HTML_PAGES = {"leaderboard"}  # generated pages with HTML of their own
 
@@ -151,11 +152,12 @@ class _Html(HTMLParser):
         """Check one tag."""
         known = {name: value or "" for name, value in attrs}
         is_ours = tag == "script" and list(known) == ["src"] and SCRIPT.fullmatch(known["src"])
-        if tag not in TAGS and not is_ours:
+        is_picture = tag == "img" and PICTURE.fullmatch(known.get("src", ""))
+        if tag not in TAGS and not (is_ours or is_picture):
             self.found.append(f"the HTML tag <{tag}>")
         for name, value in known.items():
             is_link = name in ("href", "src")
-            if not ATTRIBUTES.fullmatch(name) or (is_link and not (is_ours or LINK.match(value))):
+            if not ATTRIBUTES.fullmatch(name) or (is_link and not (is_ours or is_picture or LINK.match(value))):
                 self.found.append(f"the HTML attribute {name}={json.dumps(value[:60])}")
 
     def handle_decl(self, decl: str) -> None:

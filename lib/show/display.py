@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import matplotlib.pyplot as plt
@@ -13,6 +14,7 @@ from IPython.display import display
 from lib.methods import METHODS
 from lib.metrics import METRIC_TITLES
 from lib.show.drawn import NARROW, OF_DEMO, for_phone, not_drawn, pages_in, smallest_type
+from lib.show.html import as_html
 from lib.show.markup import Markup, as_csv, escape
 from lib.stats import tier
 from lib.study import Study
@@ -129,12 +131,13 @@ def _is_numeric(column: pd.Series) -> bool:
 
 
 class Shown(NamedTuple):
-    """Something that a notebook cell shows in the book."""
+    """Something that a cell shows: MyST for the book, HTML elsewhere; ``outputs`` is the folder of its figures."""
 
     markdown: str
+    outputs: Path | None = None
 
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
-        return {"text/markdown": self.markdown}
+        return {"text/markdown": self.markdown, "text/html": as_html(self.markdown, self.outputs)}
 
 
 note = Shown  # a paragraph whose numbers come from the data
@@ -236,7 +239,7 @@ def show_figure(study: Study, file: str, name: str, caption: str, alt: str, take
     quoted = json.dumps(" ".join(alt.split()), ensure_ascii=False)
     suffix = "png" if (study.outputs / "figures" / f"{file}.png").is_file() else "svg"
     head = f"{{figure}} ../figures/{file}.{suffix}\n:name: fig-{name}\n:class: dark-light\n:alt: {quoted}"
-    return _numbered(head, _with_data(caption, f"figures/{file}.csv"), takeaway)
+    return _numbered(head, _with_data(caption, f"figures/{file}.csv"), takeaway, study.outputs)
 
 
 def _filled(study: Study, text: str, values: dict[str, object], form: Callable = escape) -> str:
@@ -252,5 +255,5 @@ def _with_data(caption: str, file: str) -> str:
     return f"{caption} {{download}}`CSV <../{file}>`"
 
 
-def _numbered(head: str, body: str, takeaway: str) -> Shown:
-    return Shown(f"::::{head}\n\n{body}\n::::\n" + (f"\n**{takeaway}**\n" if takeaway else ""))
+def _numbered(head: str, body: str, takeaway: str, outputs: Path | None = None) -> Shown:
+    return Shown(f"::::{head}\n\n{body}\n::::\n" + (f"\n**{takeaway}**\n" if takeaway else ""), outputs)

@@ -36,17 +36,9 @@ from lib.show.markup import Markup, as_csv, escape, explorer_link, label, verbat
 from lib.show.pictures import marked_lines, page_pair
 from lib.show.tables import reported_runs
 from lib.words import NeedsFilings
-from tests.made import make_study
 
 HOSTILE = "1. <script>a</script>|{download}`x </etc/passwd>`\n$x$ {{ 1 }} [a](b) *c* :::{raw} html"
 ONE = pd.DataFrame({"n": [1]})
-
-
-@pytest.fixture
-def study(tmp_path):
-    names = {name: SimpleNamespace(name=name) for name in ("dataset", "profile")}
-    questions = pd.DataFrame({"company": ["3M", "3M", "Apple"]})
-    return make_study(outputs=tmp_path, questions=questions, parameters={"k": 5}, **names)
 
 
 def test_a_table_has_its_label_its_rows_and_its_data_and_a_constant_n_is_in_its_caption(study):

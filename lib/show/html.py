@@ -1,0 +1,60 @@
+"""What a cell shows, as HTML for those who read a notebook without Sphinx: Jupyter, VS Code and nbconvert."""
+
+import base64
+import html
+import json
+import re
+from functools import cache
+from pathlib import Path
+
+from markdown_it import MarkdownIt
+
+NUMBERED = re.compile(r"^::::\{(table|figure)\} (.*)\n((?::.*\n)*)\n((?:.*\n)*?)::::$", re.M)
+ALT = re.compile(r"^:alt: (.*)$", re.M)
+ROLE = re.compile(r"(?<!\\)\{([\w:]+)\}`([^`]+)`")
+CHAPTER = re.compile(r"\w+")  # that lies beside the notebook
+TYPES = {".svg": "image/svg+xml", ".png": "image/png"}
+
+
+def as_html(text: str, outputs: Path | None = None) -> str:
+    """MyST of :mod:`lib.show.display` as HTML: tables with their captions, figures of ``outputs`` as they are there,
+    citations in brackets, chapters as links to the notebooks beside, and no links to data."""
+    parts, end = [], 0
+    for found in NUMBERED.finditer(text):
+        parts += [_render(text[end : found.start()]), _numbered(*found.groups(), outputs)]
+        end = found.end()
+    return "".join([*parts, _render(text[end:])])
+
+
+def _numbered(kind: str, argument: str, options: str, body: str, outputs: Path | None) -> str:
+    if kind == "table":
+        caption = f"<caption>{_parser().renderInline(_plain(argument).strip())}</caption>"
+        return _render(body).replace("<table>", f"<table>\n{caption}", 1)
+    path = outputs / argument.removeprefix("../")
+    content = base64.b64encode(path.read_bytes()).decode()
+    alt = html.escape(json.loads(ALT.search(options)[1]))
+    picture = f'<img alt="{alt}" src="data:{TYPES[path.suffix]};base64,{content}">'
+    caption = _parser().renderInline(_plain(body).strip())
+    return f'<figure style="background: white">{picture}<figcaption>{caption}</figcaption></figure>\n'
+
+
+def _render(text: str) -> str:
+    return _parser().render(_plain(text))
+
+
+def _plain(text: str) -> str:
+    """MyST without roles."""
+    return ROLE.sub(lambda found: _of_role(*found.groups()), text)
+
+
+def _of_role(name: str, content: str) -> str:
+    if name == "download":
+        return ""
+    if name.startswith("cite"):
+        return rf"\[{content}\]"
+    return f"[{content}]({content}.ipynb)" if name == "doc" and CHAPTER.fullmatch(content) else content
+
+
+@cache
+def _parser() -> MarkdownIt:
+    return MarkdownIt("commonmark").enable("table")
