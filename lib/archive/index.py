@@ -10,7 +10,7 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -23,7 +23,7 @@ from tqdm.auto import tqdm
 
 from lib.corpus import ARTIFACTS
 from lib.data.chunks import load_tokenizer, split_chunks, split_pages
-from lib.data.layout import in_sub_folders
+from lib.data.layout import DOCUMENT_ENDINGS, in_sub_folders
 from lib.data.locate import DEMO, financebench_root, folder_of, named_apart
 from lib.data.pages import read_filing
 from lib.data.records import CONTROL, MOST_LETTERS, Problems, printable
@@ -265,33 +265,24 @@ def sources_of(root: Path) -> tuple[dict[str, Path], list[str]]:
 
 
 def passed_over(root: Path) -> list[str]:
-    """What a folder holds that is not read, a line each: files that are no filings, and filings in sub-folders."""
+    """What a folder holds that may be a filing and is not read, a line each: in another format, and in sub-folders."""
     read, lines = {root: ".pdf", root / "pdfs": ".pdf", root / "pages": ".jsonl"}, []
-    readable = [folder for folder in read if folder.is_dir() and Problems(root).can_read(folder, is_folder=True)]
-    there = [path for folder in readable for path in folder.iterdir() if path.is_file()]
-    others = Counter(
-        path.suffix.lower() for path in there if path.name[0] != "." and path.suffix.lower() != read[path.parent]
-    )
-    if others:
+    there = [path for folder in read if folder.is_dir() for path in sorted(folder.iterdir()) if path.is_file()]
+    others = [path for path in there if path.name[0] != "." and path.suffix.lower() != read[path.parent]]
+    if others := [path for path in others if path.suffix.lower() in DOCUMENT_ENDINGS]:
         lines.append(f"{_counted(others)}; save what is a filing as PDF in pdfs/, or as page text in pages/")
-    nested = [path for path in in_sub_folders(root) if path.parent not in read]
-    nested = [path for path in nested if (root / "data") not in path.parents]
-    folders = list(dict.fromkeys(printable(path.parent.relative_to(root).as_posix()) for path in nested))
-    if folders:
+    nested = [path for path in in_sub_folders(root) if path.parent not in read and root / "data" not in path.parents]
+    if nested:
+        folders = list(dict.fromkeys(printable(path.parent.relative_to(root).as_posix()) for path in nested))
         more = f" and {len(folders) - MOST_NAMED} more" if len(folders) > MOST_NAMED else ""
-        named, counts = (
-            ", ".join(folders[:MOST_NAMED]) + more,
-            _counted(Counter(path.suffix.lower() for path in nested)),
-        )
-        lines.append(f"{counts} in sub-folders ({named}); move the PDFs into pdfs/")
+        named = ", ".join(folders[:MOST_NAMED]) + more
+        lines.append(f"{_counted(nested)} in sub-folders ({named}); move the PDFs into pdfs/")
     return lines
 
 
-def _counted(endings: Counter[str]) -> str:
-    return ", ".join(
-        f"{n} {printable(ending) or 'file without an ending'}"
-        for ending, n in sorted(endings.items(), key=lambda one: (one[0] == "", one[0]))
-    )
+def _counted(paths: Sequence[Path]) -> str:
+    endings = Counter(path.suffix.lower() for path in paths)
+    return ", ".join(f"{n} {ending}" for ending, n in sorted(endings.items()))
 
 
 class Indexer:
