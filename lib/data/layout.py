@@ -24,7 +24,7 @@ import pandas as pd
 from lib.files import digest_of, digest_of_file
 
 QUESTION_FILES, DOCUMENTS = ("*open_source*.jsonl", "*questions*.jsonl"), "*document_information*.jsonl"
-DOCUMENT_ENDINGS = (".pdf", ".htm", ".html", ".xhtml", ".xml", ".txt", ".doc", ".docx", ".rtf", ".zip")
+DOCUMENT_ENDINGS = (".pdf", ".jsonl", ".htm", ".html", ".xhtml", ".xml", ".txt", ".doc", ".docx", ".rtf", ".zip")
 MOST_FOLDERS = 10_000  # that are looked through for documents
 #: Of datasets whose results are kept under the fingerprint of their files alone: that, and the filings' digest.
 KEPT = {

@@ -114,7 +114,7 @@ def test_what_a_folder_holds_that_is_not_read_is_named_with_how_many_and_what_to
     written(root, "pdfs/2021/10-K.pdf", "pdfs/2022/10-K.PDF", "pdfs/2022/10-K.htm", "mine/a/b.pdf")
     [files, folders] = passed_over(root)
     save = "save what is a filing as PDF in pdfs/, or as page text in pages/"
-    assert files == f"1 .docx, 2 .htm, 1 .pdf; {save}"
+    assert files == f"1 .docx, 2 .htm, 1 .jsonl, 1 .pdf; {save}"
     assert folders == "1 .htm, 3 .pdf in sub-folders (mine/a, pdfs/2021, pdfs/2022); move the PDFs into pdfs/"
     for number in range(9):
         written(root, f"y{number}/a.pdf")
