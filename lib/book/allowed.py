@@ -48,8 +48,8 @@ LINK = re.compile(
 )
 #: Tags of generated HTML, with the attributes that hold no script; ``src`` and ``href`` have to be links as above.
 TAGS = set(
-    "a blockquote br caption code details div em fieldset figcaption figure form input label legend option p select "
-    "small span strong style summary table tbody td tfoot th thead tr wbr".split()
+    "a blockquote br caption code details div em fieldset figcaption figure form hr input label legend li ol option p "
+    "pre select small span strong style summary table tbody td tfoot th thead tr ul wbr".split()
 )
 ATTRIBUTES = re.compile(
     r"(?:aria|data)-[\w-]+|alt|autocomplete|border|checked|class|colspan|download|for|halign|hidden|href|id|name|role|rowspan"
