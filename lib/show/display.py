@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -141,6 +141,12 @@ class Shown(NamedTuple):
 
 
 note = Shown  # a paragraph whose numbers come from the data
+
+
+def joined(parts: Iterable[Shown]) -> Shown:
+    """Several figures or tables of one study as one output, below each other."""
+    texts, folders = zip(*parts, strict=True) if (parts := [*parts]) else ((), ())
+    return Shown("\n".join(texts), next(iter(folders), None))
 
 
 def only_with_filings(make: Callable[[], Shown]) -> Shown:

@@ -7,7 +7,7 @@ import pytest
 from matplotlib import pyplot as plt
 
 from lib.book.allowed import found_in_html
-from lib.show.display import figure, note, table
+from lib.show.display import figure, joined, note, table
 from lib.show.markup import escape
 
 
@@ -43,6 +43,12 @@ def test_a_figure_is_the_picture_that_the_book_shows(study, html):
     assert 'alt="From &quot;1&quot; to 2."' in found
     assert "<figcaption>A line of 3.</figcaption>" in found
     assert "<strong>It rises.</strong>" in found
+
+
+def test_figures_that_are_joined_are_all_pictures(study, html):
+    parts = [figure(study, plt.figure(), name, name, name, pd.DataFrame({"x": [1]})) for name in ("one", "two")]
+    assert html(joined(iter(parts))).count("<img alt=") == 2
+    assert html(joined([])) == ""
 
 
 @pytest.mark.parametrize(
