@@ -136,6 +136,9 @@ class Shown(NamedTuple):
     markdown: str
     outputs: Path | None = None
 
+    def __repr__(self) -> str:
+        return self.markdown  # without the folder, which is one machine's
+
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
         return {"text/markdown": self.markdown, "text/html": as_html(self.markdown, self.outputs)}
 

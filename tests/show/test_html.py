@@ -15,7 +15,7 @@ from lib.show.markup import escape
 def html():
     def of(shown) -> str:
         found = shown._repr_mimebundle_()
-        assert found["text/markdown"] == shown.markdown
+        assert found["text/markdown"] == shown.markdown == repr(shown)
         assert found_in_html(found["text/html"]) == []
         return found["text/html"]
 
