@@ -122,7 +122,7 @@ test: $(STAMP)  ## lint, the floors of lib (pyproject.toml) and the quick tests
 	@$(VENV)/bin/python -m pytest -q -m "not slow" -n auto --dist loadfile
 
 test-demo: $(STAMP)  ## the demo's book built and opened in a browser where one is here, and cheap rows on lesser processors (minutes)
-	@$(VENV)/bin/python -m pytest -q tests/book/test_demo_book.py tests/publish/test_processors.py
+	@$(VENV)/bin/python -m pytest -q -n 2 --dist loadfile --durations 5 tests/book/test_demo_book.py tests/publish/test_processors.py
 
 test-all: $(STAMP)  ## every test but those of make break, the slow ones too
 	@$(VENV)/bin/python -m pytest -q -m "not breaking"
