@@ -29,9 +29,8 @@ from lib.data.pages import read_filing
 from lib.data.records import CONTROL, MOST_LETTERS, Problems, printable
 from lib.files import digest_of, digest_of_file, exclusively, write_atomically
 from lib.models.encoders import load_encoder
-from lib.models.index import SPECIAL_TOKENS
 from lib.models.weights import fetch, weights_hash
-from lib.profile import Settings, load_profile
+from lib.profile import SPECIAL_TOKENS, Settings, load_profile
 from lib.words import PAGE_COLUMNS, StudyError
 
 VERSION = 1  # raised when the same filing gets another shard
