@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from lib.method import MAIN, OWN
+from lib.method import GENERAL, MAIN, MATCHED, OWN
 from lib.methods import METHODS
 from lib.profile import Settings
 from lib.words import Condition, StudyError
@@ -51,3 +51,27 @@ def measured(profile: Settings) -> list[tuple[str, Condition]]:
     """Every run of a study under a profile: name and condition; none of ``siblings.without``."""
     own = [name for family in OWN for name in of_family(family) if name not in profile.siblings.without]
     return [(name, condition) for name in own + siblings(profile) for condition in METHODS[name].conditions]
+
+
+def added_behind(matched: Sequence[str], known: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """What is added behind a match of filings, in ``known`` rows: name → what, and the matched row that lacks it."""
+    added = {f"{name}_rerank": ("reranker", name) for name in matched}
+    for kind in ("records", "covers"):
+        added[f"multi_hyde_{kind}"] = "HyDE, several passages", f"dense_{kind}"
+        added[f"contextual_hybrid_{kind}"] = "written contexts", f"hybrid_rrf_{kind}"
+    return {name: (what, base) for name, (what, base) in added.items() if name in known and base in known}
+
+
+def by_knowledge(names: Sequence[str]) -> dict[str, list[str]]:
+    """Groups of rows by what they know beside the question, from one of which the book names the best; a row may be in
+    two, and is sorted by name."""
+    groups = {
+        "Baselines": lambda row: row.name in baselines(),
+        "All untrained rows, filings not matched": lambda row: (
+            not row.is_trained and row.family not in (MATCHED, GENERAL)
+        ),
+        "Untrained, filings matched first": lambda row: row.family == MATCHED,
+        "Page scorers": lambda row: row.is_trained and row.name.startswith("page_scorer"),
+    }
+    found = {group: sorted(name for name in names if is_in(METHODS[name])) for group, is_in in groups.items()}
+    return {group: members for group, members in found.items() if members}

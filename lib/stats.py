@@ -18,6 +18,8 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
+from lib.folds import assign_folds
+
 if TYPE_CHECKING:
     from lib.method import Search
 
@@ -212,3 +214,45 @@ class Resampling:
         """Column means of draws of companies, shape (n_draws, n_columns)."""
         ones = pd.DataFrame({"n": 1.0}, columns.index)
         return self.sums(columns, times) / self.sums(ones, times)
+
+
+def means(values: pd.DataFrame, draws: Resampling) -> pd.DataFrame:
+    """The mean of each column of ``values`` (questions × methods) with its interval: mean, low, high, n, n_companies,
+    indexed by ``method``."""
+    rows = [draws.interval(values[name]) for name in values]
+    columns = ["mean", "low", "high", "n", "n_companies"]
+    return pd.DataFrame(rows, pd.Index(list(values), name="method", tupleize_cols=False), columns)
+
+
+def compare(values: pd.DataFrame, reference: pd.Series | pd.DataFrame, draws: Resampling) -> pd.DataFrame:
+    """Each column of ``values`` (questions × methods) less the reference, question by question.
+
+    Args:
+        reference: one column for all, which is left out where it is one of ``values``, or a frame with a column of the
+            same name for each.
+
+    Returns:
+        n, n_clusters, mean, low, high, reference_mean, difference, difference_low, difference_high, p (randomisation
+        test), p_holm (corrected over the columns) and verdict (:func:`tier`), indexed by ``method``.
+    """
+    if isinstance(reference, pd.Series):
+        values = values.drop(columns=reference.name, errors="ignore")
+    found = draws.compare(reference, values).rename(columns=LEVELS).drop(columns="distinguishable")
+    ends = (found[name] for name in ("difference_low", "difference_high", "p_holm"))
+    return found.assign(verdict=[*map(tier, *ends)])
+
+
+def nested_choice(values: pd.DataFrame, company: pd.Series, n_folds: int = 5, n_draws: int = 200) -> float:
+    """The mean that the best column of ``values`` (questions × methods) has on questions that did not choose it.
+
+    Nested cross-validation (Varma & Simon, BMC Bioinformatics 2006): four of five folds by company choose the column
+    with the highest mean, the fifth scores it; the mean over ``n_draws`` draws of folds. NaN of one company alone.
+    """
+    company = company.reset_index(drop=True)
+    if company.nunique() < 2:
+        return float("nan")
+    folds = np.stack([assign_folds(company, n_folds, seed) for seed in range(n_draws)])
+    is_tested = (folds[:, None] == np.arange(folds.max() + 1)[:, None]).reshape(-1, len(values))
+    tested = is_tested.astype(float) @ values.to_numpy()  # sums by fold and column
+    best = (values.to_numpy().sum(axis=0) - tested).round(9).argmax(axis=1)
+    return float(np.take_along_axis(tested, best[:, None], axis=1).sum() / folds.size)

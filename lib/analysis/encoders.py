@@ -13,10 +13,12 @@ from lib.method_sets import measured
 from lib.methods import METHODS
 from lib.metrics.frame import Metrics
 from lib.metrics.retrieval import page_recall
+from lib.models.weights import models_of
 from lib.page_scorer.search import score
+from lib.profile import load_profile
 from lib.published import Published
 from lib.retrievers.matched import run_within
-from lib.stats import Resampling
+from lib.stats import Resampling, tier
 from lib.studies import open_study
 from lib.study import Study
 from lib.words import CONDITIONS
@@ -28,6 +30,10 @@ CELLS_OF = ("chunks", "questions", "filings", "run=standard/page_scorer_light")
 CELLS_READ = ("embedder", "page_scorer", "page_scorer_light", "run")
 COMPARED = {"reference_mean": "first", "mean": "second"} | {name: name for name in ("difference", "low", "high")}
 COMPARED |= {"p_holm": "p"}
+#: Rows of the figure of both encoders, beside those behind a match.
+DRAWN = "dense hybrid_rrf parent_child multi_hyde rerank multi_hyde_rerank page_scorer page_scorer_order".split()
+DRAWN = [name + match for match in ("", "_records") for name in (*DRAWN, "page_scorer_light_order")]
+DRAWN += ["page_then_chunk", "ahead", "dense_records_rerank"]
 MATCH, GIVEN, ALL = "filings matched", "filing given", "all filings"  # what a run searches
 
 
@@ -65,6 +71,35 @@ def changes(first: Study, second: Study, k: int) -> pd.DataFrame:
         found = draws.compare(before, after).reset_index(drop=True)
         table = table.join(found[[*COMPARED]].rename(columns=COMPARED).add_prefix(f"{what}_"))
     return table
+
+
+def all_changes(study: Study, k: int) -> pd.DataFrame:
+    """:func:`changes` of every question set over the study's filings that is published with both encoders (``set``)."""
+    parts = [changes(*pair, k).assign(set=name) for name, pair in pairs(study).items()]
+    return pd.concat(parts) if parts else pd.DataFrame(columns=["set", "method", "condition", "searched"])
+
+
+def drawn_losses(moved: pd.DataFrame) -> dict[str, list[pd.DataFrame]]:
+    """What the DRAWN rows of :func:`changes` lose with the filing and inside it, with either encoder (``mean``)."""
+    rows = moved[(moved["condition"] == CONDITIONS[0]) & moved["method"].isin(DRAWN)]
+    rows = rows.sort_values("searched", kind="stable").set_index("method")
+    heads = {"lost with the filing": "lost", "lost inside the filing": "inside"} if len(rows) else {}
+    ends = ("first", "second")
+    return {head: [rows[[f"{part}_{end}"]].set_axis(["mean"], axis=1) for end in ends] for head, part in heads.items()}
+
+
+def counted(moved: pd.DataFrame) -> dict[str, int]:
+    """How many runs of :func:`changes` there are, and how many find more or fewer pages with the better encoder, see
+    :func:`lib.stats.tier`: runs, more, likely_more, fewer and likely_fewer."""
+    found = [tier(*ends) for ends in moved.filter(["found_low", "found_high", "found_p"]).itertuples(index=False)]
+    names = {"more": "gain", "likely_more": "likely gain", "fewer": "loss", "likely_fewer": "likely loss"}
+    return {"runs": len(moved)} | {name: found.count(verdict) for name, verdict in names.items()}
+
+
+def titles(study: Study) -> dict[str, str]:
+    """The names of the study's encoder (``before``) and of the better one (``after``)."""
+    profiles = {"before": study.profile, "after": load_profile(BETTER)}
+    return {end: models_of(profile)["embedder"]["title"] for end, profile in profiles.items()}
 
 
 @stored("analysis/cells", on=CELLS_OF, settings=CELLS_READ, public=True)

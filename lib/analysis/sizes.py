@@ -1,5 +1,7 @@
 """How long pages and chunks are, in tokens of the encoder, and how many tokens of a ranking show a page."""
 
+from collections.abc import Sequence
+
 import pandas as pd
 
 from lib.data.chunks import count_tokens
@@ -9,6 +11,7 @@ from lib.study import Study
 
 #: Dense search over chunks of one size, the last of which are the study's own.
 SIZES = ("fixed_128", "fixed_256", "fixed_512", "dense")
+BUDGETS = (500, 1000, 2000, 4000, 8000)  # tokens
 
 
 @stored("analysis/shape", ["pages", "chunks"], ["embedder"], public=True)
@@ -44,3 +47,15 @@ def tokens_read(study: Study, method: str) -> pd.DataFrame:
     read = run[PAGE].assign(tokens=run["chunk_id"].map(sizes).groupby(run["question_id"]).cumsum())
     found = gold_pages(study.questions).join(read.groupby(PAGE)["tokens"].min().rename("page_tokens"), on=PAGE)
     return found.join(read.groupby("question_id")["tokens"].max().rename("run_tokens"), on="question_id")
+
+
+def recall_within(read: pd.DataFrame, budgets: Sequence[int] = BUDGETS) -> dict[int, float]:
+    """Page recall of a ranking (:func:`tokens_read`) by the number of tokens that are read, a question's gold pages and
+    all questions counting alike; without budgets that lists are too short for, by more than .01 of the pages."""
+    recalls = {}
+    for budget in budgets:
+        is_open = read["page_tokens"].isna() & (read["run_tokens"] < budget)
+        both = pd.DataFrame({"seen": read["page_tokens"] <= budget, "open": is_open})
+        seen, unknown = both.groupby(read["question_id"]).mean().mean()
+        recalls |= {budget: float(seen)} if unknown <= 0.01 else {}
+    return recalls

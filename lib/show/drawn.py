@@ -14,8 +14,8 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 
-#: Inches that a figure has in the book's column: one that is wider is shown smaller, and its type with it.
-SHOWN_WIDTH = 7.6
+from lib.show.figures import SHOWN_WIDTH
+
 PHONE_WIDTH, NARROW = 4.1, "narrow"  # inches of a figure on a phone, and the folder of those
 OF_DEMO = "page-of-the-demo"  # the gid of axes whose page may be published
 

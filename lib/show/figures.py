@@ -1,15 +1,15 @@
 """What figures share: style, colours that colour-blind readers can distinguish, bars and dots in rows, apart labels."""
 
+import io
 import textwrap
 from collections.abc import Mapping, Sequence
 from itertools import cycle
 
-import matplotlib
-
-matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
 
 from lib.methods import METHODS
 
@@ -21,6 +21,7 @@ LOST = {
     "page": ("right filing, wrong page", "#FDAE61", "#222222"),
     "document": ("wrong filing", "#D0D0D0", "#222222"),
 }
+SHOWN_WIDTH = 7.6  # inches of the book's column: a figure that is wider is shown smaller, and its type with it
 DARK, GREY = "#333333", "#999999"
 LEADER = {"arrowstyle": "-", "color": GREY, "lw": 0.6}  # from a label to its point
 TEXT = "#6e6e6e"  # readable on white and on black
@@ -29,6 +30,31 @@ STYLE |= dict.fromkeys(["text.color", "axes.labelcolor", "axes.edgecolor", "xtic
 STYLE |= {"axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "grid.alpha": 0.3}
 STYLE |= {"font.sans-serif": ["DejaVu Sans", "Verdana"]}  # equally wide: a browser without the first shows the second
 plt.rcParams.update(STYLE)
+
+
+class Drawing(Figure):
+    """A figure that Jupyter shows where a cell ends with it, and that nothing else knows of, unlike pyplot's; ``alt``
+    says in words what it draws."""
+
+    alt = ""
+
+    def _repr_svg_(self) -> str:
+        self.savefig(drawn := io.StringIO(), format="svg", bbox_inches="tight", facecolor="white")
+        return drawn.getvalue()
+
+
+def blank(
+    height: float, width: float = SHOWN_WIDTH, n_panels: int = 1, rows: bool = False, alt: str = "", **given
+) -> Drawing:
+    """A figure of so many inches with empty axes, beside each other or (``rows``) below each other: ``figure.axes``.
+
+    ``given`` is for Figure.subplots, such as ``sharey``.
+    """
+    figure = Drawing(figsize=(width, height), layout="tight")
+    FigureCanvasAgg(figure)
+    figure.alt = alt
+    figure.subplots(n_panels if rows else 1, 1 if rows else n_panels, **given)
+    return figure
 
 
 def bars(
@@ -66,7 +92,8 @@ def lost_bars(lost: pd.DataFrame) -> plt.Figure:
     """Where each ``method``'s (a name of the method table, or any other text) gold pages are lost: a bar per row, the
     first with the names of the parts; the shares ``found``, ``page`` (right filing, wrong page) and ``document`` add to
     1."""
-    drawn, axes = plt.subplots(figsize=(5.2, 0.55 * len(lost) + 0.4))
+    drawn = blank(0.55 * len(lost) + 0.4, 5.2)
+    (axes,) = drawn.axes
     rows, left = np.arange(len(lost)), np.zeros(len(lost))
     for part, (head, colour, ink) in LOST.items():
         shares = lost[part].to_numpy(float)
@@ -81,7 +108,6 @@ def lost_bars(lost: pd.DataFrame) -> plt.Figure:
         axes.text(0, row - 0.29, METHODS[name].title if name in METHODS else name, va="bottom", fontsize=11)
     axes.set(xlim=(0, 1), ylim=(len(lost) - 0.7, -1.0))
     axes.axis("off")
-    drawn.tight_layout(pad=0.2)
     return drawn
 
 

@@ -28,8 +28,11 @@ def as_html(text: str, outputs: Path | None = None) -> str:
 
 def _numbered(kind: str, argument: str, options: str, body: str, outputs: Path | None) -> str:
     if kind == "table":
-        caption = f"<caption>{_parser().renderInline(_plain(argument).strip())}</caption>"
-        return _render(body).replace("<table>", f"<table>\n{caption}", 1)
+        caption = f'<caption style="text-align:left">{_parser().renderInline(_plain(argument).strip())}</caption>'
+        rows = re.sub(
+            "<t([hd])>", r'<t\1 style="text-align:left">', _render(body)
+        )  # as numbers say that they are right
+        return rows.replace("<table>", f"<table>\n{caption}", 1)
     path = outputs / argument.removeprefix("../")
     content = base64.b64encode(path.read_bytes()).decode()
     alt = html.escape(json.loads(ALT.search(options)[1]))

@@ -8,6 +8,7 @@ from urllib.parse import quote, urlencode
 import pandas as pd
 
 LONGEST_LABEL = 80
+PLACEHOLDER = re.compile(r"(?<!\\)\{(\w+)(?::([^{}]*))?\}")  # not escaped
 MARKUP = re.compile(r"([\\`*_{}\[\]<>()#+!|$~^@&:-])")
 FIRST = re.compile(r"^(\d+(?=\.(?:\s|$))|(?=[%=]))")  # of a list, a comment or a heading
 CONTROL = re.compile(r"[\x00-\x1f\x7f]+|\s+")

@@ -8,7 +8,8 @@ from PIL import Image
 
 from lib.analysis.decomposition import locate
 from lib.data.pdf import picture
-from lib.show.drawn import OF_DEMO, SHOWN_WIDTH
+from lib.show.drawn import OF_DEMO
+from lib.show.figures import blank
 from lib.study import Study
 
 NOT_SPACE = re.compile(r"\S+")
@@ -47,7 +48,8 @@ def marked_lines(text: str, evidence: str, width: int = 100, n_lines: int = 75) 
 
 def page_pair(study: Study, gold: tuple[str, int], evidence: str, other: tuple[str, int], head: str) -> plt.Figure:
     """A gold page with its evidence marked, beside another page with ``head`` above it; filing and page of both."""
-    drawn, (left, right) = plt.subplots(1, 2, figsize=(SHOWN_WIDTH, 5), layout="tight")
+    drawn = blank(5, n_panels=2)
+    left, right = drawn.axes
     draw_page(left, study, *gold, evidence, dpi=100)
     draw_page(right, study, *other, "", dpi=100)
     left.set_title(f"gold: {left.get_title()}", fontsize=9)

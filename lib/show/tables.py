@@ -23,9 +23,20 @@ def reported_runs(dataset: str) -> dict[tuple[str, Condition], dict]:
     return runs | {("dense", oracle): row for oracle, row in reported_rows(dataset, "Table 2").items()}
 
 
+def reported_values(dataset: str, metric: str) -> dict[str, float]:
+    """What the main study reports of a metric over all filings, by method; empty as :func:`reported_rows` is."""
+    return {name: row[metric] for (name, condition), row in reported_runs(dataset).items() if condition == "standard"}
+
+
 def title(method: str) -> str:
-    """A method's title."""
-    return METHODS[method].title
+    """A method's title; a name that the method table lacks, such as a reader's own, stays as it is."""
+    return METHODS[method].title if method in METHODS else method
+
+
+def short_title(method: str) -> str:
+    """A method's title for a figure: the filings are *matched*, by records unless it says so."""
+    full = title(method).replace("filings matched by records", "matched").replace("filings matched by", "matched by")
+    return full.replace(" (as published)", "")
 
 
 def metric_cells(part: pd.DataFrame) -> dict[str, str]:

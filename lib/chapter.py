@@ -1,0 +1,143 @@
+"""What a chapter stands on: a study with the values of its metrics, their statistics, and what cells show of them."""
+
+from collections.abc import Mapping, Sequence
+from typing import Self
+
+import pandas as pd
+
+from lib import stats
+from lib.analysis import encoders, measured, sizes
+from lib.evaluation import evaluate, summarise
+from lib.method_sets import baselines, chosen, of_family
+from lib.method_sets import measured as measured_by
+from lib.methods import METHODS
+from lib.metrics import METRICS
+from lib.metrics.frame import Metrics
+from lib.show import output
+from lib.show.display import Shown
+from lib.stats import Resampling
+from lib.studies import open_study, with_text
+from lib.study import Study
+from lib.words import Condition, NeedsFilings, StudyError
+
+
+def open_chapter(dataset: str, profile: str, results: str, chapter: str, **given: object) -> "Chapter":
+    """The study of a chapter, as :func:`lib.studies.open_study`, which has the arguments and errors, opens it."""
+    return Chapter.of(open_study(dataset, profile, results, chapter, **given))
+
+
+class Chapter(Study):
+    """A study as a chapter uses it.
+
+    ``values`` are a frame of questions × methods, indexed by ``question_id``: a reader's own method is one more column.
+    """
+
+    @classmethod
+    def of(cls, study: Study) -> Self:
+        """The same study, for a chapter."""
+        made = cls(study.corpus, study.methods)
+        made.__dict__.update(study.__dict__)
+        return made
+
+    def with_text(self) -> Self:
+        """This study where its filings are on this machine, else the demo, whose texts may be shown."""
+        return self if self.has_text else self.of(with_text(self))
+
+    def with_encoder(self, profile: str = encoders.BETTER) -> Self | None:
+        """These questions with another profile's encoder, as published; None where they are not."""
+        pair = encoders.pairs(self).get(self.dataset.name) if profile == encoders.BETTER else None
+        return self.of(pair[1]) if pair else None
+
+    @property
+    def draws(self) -> Resampling:
+        """Draws of whole companies, for intervals and tests."""
+        return self.memo("draws", lambda: Resampling.of(self))
+
+    def standard(self) -> list[str]:
+        """All methods that the profile runs over all filings."""
+        return [name for name, condition in measured_by(self.profile) if condition == "standard"]
+
+    def own(self, methods: Sequence[str] | None = None) -> list[str]:
+        """The methods that are asked for, by default those of the study itself, trained ones too."""
+        return chosen(methods)
+
+    def baselines(self, methods: Sequence[str] | None = None) -> list[str]:
+        """The methods that are asked for, by default those that nothing is trained for."""
+        return chosen(methods, [name for name in self.standard() if name in baselines()])
+
+    def variants(self, methods: Sequence[str], family: str = "matched") -> dict[str, str]:
+        """The rows of a family that change one thing in one of the methods: name → the method that it changes."""
+        rows = {name: METHODS[name].changes for name in of_family(family) if name in self.standard()}
+        return {name: changed for name, changed in rows.items() if changed in methods}
+
+    def metrics(self, method: str, condition: Condition = "standard") -> Metrics:
+        """All metrics of one run, by question."""
+        key = "metrics of", self.run_entry(method, condition).key
+        return self.memo(key, lambda: Metrics(evaluate(self, method, condition)))
+
+    def values(
+        self, metric: str, methods: Sequence[str], k: int | None, condition: Condition = "standard"
+    ) -> pd.DataFrame:
+        """A metric of several methods: questions × methods; NaN where a metric is not measured for these questions.
+
+        A StudyError names a metric or a method that there is not.
+        """
+        if metric not in METRICS:
+            raise StudyError(f"no metric {metric!r}: say one of {', '.join(METRICS)}")
+        found = {name: self.metrics(name, condition)[(name, condition), metric, k] for name in methods}
+        return pd.DataFrame(found).reindex(self.questions["question_id"])
+
+    def means(self, values: pd.DataFrame) -> pd.DataFrame:
+        """Means of values with intervals over companies, see :func:`lib.stats.means`."""
+        return stats.means(values, self.draws)
+
+    def compare(self, values: pd.DataFrame, reference: pd.Series | pd.DataFrame) -> pd.DataFrame:
+        """Values less a reference, question by question, see :func:`lib.stats.compare`."""
+        return stats.compare(values, reference, self.draws)
+
+    def nested_choice(self, values: pd.DataFrame) -> float:
+        """The mean of the best column that other companies' questions choose, see :func:`lib.stats.nested_choice`."""
+        return stats.nested_choice(values[sorted(values)], self.questions["company"])
+
+    def best(self, values: pd.DataFrame) -> str:
+        """The column with the highest mean; ties go to the first name."""
+        return values[sorted(values)].mean().round(12).idxmax()
+
+    def gains(self, metric: str, pairs: Mapping[str, str], k: int | None) -> pd.DataFrame:
+        """Each method of ``pairs`` less the one that it is mapped to, as :meth:`compare`."""
+        values = self.values(metric, [*dict.fromkeys([*pairs, *pairs.values()])], k)
+        return self.compare(values[[*pairs]], values[[*pairs.values()]].set_axis([*pairs], axis=1))
+
+    def summary(self, metrics: Sequence[str], methods: Sequence[str], k: int) -> pd.DataFrame:
+        """Means of several metrics with their intervals, a row for each method and metric: SUMMARY_COLUMNS."""
+        frames = [self.metrics(name).at_depth(k, metrics) for name in methods]
+        return summarise(pd.concat(frames, ignore_index=True), self.draws)
+
+    def curve(self, metrics: Sequence[str], methods: Sequence[str]) -> pd.DataFrame:
+        """Means over all filings by the number of chunks read: method, metric, k, mean, low and high."""
+        frames = [self.metrics(name).frame for name in methods]
+        wanted = pd.concat([frame[frame["metric"].isin(metrics)] for frame in frames])
+        found = summarise(wanted, self.draws)[["method", "metric", "k", "mean", "low", "high"]]
+        return found.sort_values(["method", "metric", "k"], ignore_index=True)
+
+    def recall_by_tokens(self, methods: Sequence[str]) -> pd.DataFrame:
+        """Page recall within equal numbers of tokens: methods × tokens; no rows where the filings' text is needed."""
+        try:
+            over = {name: self.over(self.method(name).chunking) for name in methods}
+            read = {name: sizes.recall_within(sizes.tokens_read(one, name)) for name, one in over.items()}
+        except NeedsFilings:
+            read = {}
+        return pd.DataFrame(read).T.rename_axis(index="method", columns="tokens")
+
+    def times(self, methods: Sequence[str]) -> pd.DataFrame:
+        """Seconds and tokens per question of the methods that were timed (lib.analysis.measured.TIME_COLUMNS)."""
+        timed = measured.times(self)
+        return timed[timed["method"].isin(methods)].set_index("method")
+
+    def show(self, thing, name: str, caption: str, takeaway: str = "", **given: object) -> Shown:
+        """A table or figure with number, caption and data, see :func:`lib.show.output.show`."""
+        return output.show(self, thing, name, caption, takeaway, **given)
+
+    def say(self, text: str, **values: object) -> Shown:
+        """A paragraph whose numbers are computed, see :func:`lib.show.output.say`."""
+        return output.say(self, text, **values)
