@@ -28,7 +28,9 @@ SECONDS = re.compile(r"\b\d+(\.\d+)? s\b")
 def kernel(outputs: Path) -> Iterator:
     """A client of a new kernel whose chapters write into ``outputs``."""
     environment = os.environ | {OUTPUTS_VARIABLE: str(outputs), "OMP_NUM_THREADS": "1"}
-    manager, client = start_new_kernel(kernel_name="python3", cwd=str(outputs), env=environment)
+    manager, client = start_new_kernel(
+        kernel_name="python3", cwd=str(outputs), env=environment, extra_arguments=["--IPKernelApp.log_level=50"]
+    )
     try:
         yield client
     finally:

@@ -129,7 +129,7 @@ def frontier(
     }
     axes.set(xscale="log", xlabel=xlabel or x, ylabel=ylabel or y)
     name_dots(axes, pd.DataFrame(places), 0.045 * frame[y].max())
-    axes.set_xlim(frame[x].min() / 6, frame[x].max() * 30)
+    axes.set_xlim(frame[x].min() / 15, frame[x].max() * 30)
     return figure
 
 
