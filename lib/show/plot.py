@@ -202,11 +202,17 @@ def waterfall(frame: pd.DataFrame, notes: Sequence[str], xlabel: str = "", named
 
 
 def differences(
-    frame: pd.DataFrame, x: str, by: str, line: str = "", xlabel: str = "", ylabel: str = ""
+    frame: pd.DataFrame,
+    x: str,
+    by: str,
+    line: str = "",
+    xlabel: str = "",
+    ylabel: str = "",
+    ticks: Sequence[float] = (),
 ) -> Drawing | None:
     """Lines of differences with their intervals about zero, a colour per value of ``by``; of its lines (values of
     ``line``) the first is solid and the others dashed, and each is named at its end. A long frame with these columns,
-    ``x``, mean, low and high."""
+    ``x``, mean, low and high; ``ticks`` are by default its values of ``x``."""
     if frame.empty:
         return None
     figure = blank(3.8, alt="Lines of differences with intervals about a line at zero.")
@@ -220,7 +226,7 @@ def differences(
             style = {"textcoords": "offset points", "va": "center", "fontsize": 9, "color": colour}
             axes.annotate(label(name), points[[x, "mean"]].iloc[-1], (8, 0), **style)
     axes.axhline(0, color=GREY, lw=0.8)
-    axes.set(xlabel=xlabel or x, ylabel=ylabel)
+    axes.set(xlabel=xlabel or x, ylabel=ylabel, xticks=ticks if len(ticks) else frame[x].unique())
     axes.set_xlim(right=frame[x].max() + 0.32 * (frame[x].max() - frame[x].min()))  # for the names
     return figure
 
@@ -247,16 +253,18 @@ def rank_changes(means: pd.DataFrame, steep: int = 5, named: Naming = title) -> 
     return figure
 
 
-def bar_panels(panels: Mapping[str, Mapping[str, pd.DataFrame]], labels: Sequence[str]) -> Drawing | None:
-    """Panels of :func:`bars` beside each other: label of the axis → name of a part → frame with a row per label."""
-    if not panels:
+def bar_panels(frame: pd.DataFrame, panels: str, by: str, labels: Sequence[str]) -> Drawing | None:
+    """Panels of :func:`bars` beside each other, a panel per value of ``panels`` and a bar per value of ``by``; a long
+    frame with these columns, mean, low and high (or NaN), in which each bar has a row per label, in their order."""
+    if frame.empty:
         return None
-    n_parts = max(map(len, panels.values()))
+    heads, n_parts = sorted(frame[panels].unique()), frame[by].nunique()
     alt = "Panels with groups of horizontal bars."
-    figure = blank(0.3 * len(labels) * n_parts + 0.9, n_panels=len(panels), alt=alt, sharey=True)
-    for axes, (xlabel, parts) in zip(figure.axes, panels.items(), strict=True):
-        draw_bars(axes, parts, labels, COLOURS)
-        axes.set(xlabel=xlabel, xlim=(0, 1.35 * axes.get_xlim()[1]))  # for the names of the parts
+    figure = blank(0.3 * len(labels) * n_parts + 0.9, n_panels=len(heads), alt=alt, sharey=True)
+    for axes, head in zip(figure.axes, heads, strict=True):
+        parts = frame[frame[panels] == head].groupby(by, sort=False)
+        draw_bars(axes, {name: part.dropna(axis="columns", how="all") for name, part in parts}, labels, COLOURS)
+        axes.set(xlabel=METRIC_TITLES.get(head, head), xlim=(0, 1.35 * axes.get_xlim()[1]))  # for the names of bars
     return figure
 
 
