@@ -172,3 +172,19 @@ def test_a_difference_is_called_by_one_rule():
     called |= {(-0.2, -0.1, 0.01): "loss", (-0.2, -0.1, 0.2): "likely loss"}
     called |= {(0.1, 0.2, np.nan): "–", (np.nan, np.nan, 0.01): "–"}
     assert {one: m.tier(*one) for one in called} == called
+
+
+def test_pairs_of_columns_are_compared_and_corrected_together():
+    values = pd.DataFrame({"a": [1.0, 1, 0, 1], ("b", "given"): [0.0, 1, 0, 0], "c": [1.0, 1, 0, 1]})
+    found = m.compare_pairs(values, [("a", ("b", "given")), ("a", "c")], draws())
+    assert [*found.index] == [("a", ("b", "given")), ("a", "c")]
+    assert found["difference"].tolist() == [0.5, 0]
+    assert found["verdict"].tolist() == ["not shown"] * 2
+    assert found["p_holm"].tolist() == [min(1, 2 * found["p"].iloc[0]), 1]
+
+
+def test_means_of_columns_with_levels_are_indexed_by_these_levels():
+    columns = pd.MultiIndex.from_tuples([("kept", 5), ("kept", 10)], names=["part", "pages"])
+    found = m.means(pd.DataFrame([[0.0, 1], [1, 1]], columns=columns), draws(n_draws=10))
+    assert found.index.names == ["part", "pages"]
+    assert found["mean"].to_dict() == {("kept", 5): 0.5, ("kept", 10): 1.0}
