@@ -1,6 +1,6 @@
 """What a chapter stands on: a study with the values of its metrics, their statistics, and what cells show of them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Self
 
 import pandas as pd
@@ -12,7 +12,7 @@ from lib.method_sets import baselines, chosen, of_family
 from lib.method_sets import measured as measured_by
 from lib.methods import METHODS
 from lib.metrics import METRICS
-from lib.metrics.frame import Metrics
+from lib.metrics.frame import Metrics, Run
 from lib.show import output
 from lib.show.display import Shown
 from lib.stats import Resampling
@@ -76,15 +76,17 @@ class Chapter(Study):
         return self.memo(key, lambda: Metrics(evaluate(self, method, condition)))
 
     def values(
-        self, metric: str, methods: Sequence[str], k: int | None, condition: Condition = "standard"
+        self, metric: str, methods: Iterable[Run], k: int | None, condition: Condition = "standard"
     ) -> pd.DataFrame:
-        """A metric of several methods: questions × methods; NaN where a metric is not measured for these questions.
+        """A metric of several methods, or of runs (method, condition): questions × methods; NaN where a metric is not
+        measured for these questions.
 
         A StudyError names a metric or a method that there is not.
         """
         if metric not in METRICS:
             raise StudyError(f"no metric {metric!r}: say one of {', '.join(METRICS)}")
-        found = {name: self.metrics(name, condition)[(name, condition), metric, k] for name in methods}
+        runs = {run: (run, condition) if isinstance(run, str) else run for run in methods}
+        found = {name: self.metrics(*run)[run, metric, k] for name, run in runs.items()}
         return pd.DataFrame(found).reindex(self.questions["question_id"])
 
     def means(self, values: pd.DataFrame) -> pd.DataFrame:
@@ -141,3 +143,10 @@ class Chapter(Study):
     def say(self, text: str, **values: object) -> Shown:
         """A paragraph whose numbers are computed, see :func:`lib.show.output.say`."""
         return output.say(self, text, **values)
+
+    def levels(self, metrics: Sequence[str], methods: Iterable[str], k: int | None) -> pd.DataFrame:
+        """Means of several metrics with their intervals, a row per method: for each metric its name and the same with
+        ``_low`` and ``_high``."""
+        found = {metric: self.means(self.values(metric, methods, k))[["mean", "low", "high"]] for metric in metrics}
+        heads = {metric: [metric, f"{metric}_low", f"{metric}_high"] for metric in metrics}
+        return pd.concat([level.set_axis(heads[metric], axis=1) for metric, level in found.items()], axis=1)

@@ -218,10 +218,12 @@ class Resampling:
 
 def means(values: pd.DataFrame, draws: Resampling) -> pd.DataFrame:
     """The mean of each column of ``values`` (questions × methods) with its interval: mean, low, high, n, n_companies,
-    indexed by ``method``."""
+    indexed by ``method``, or by the levels of the columns where they have several."""
     rows = [draws.interval(values[name]) for name in values]
     columns = ["mean", "low", "high", "n", "n_companies"]
-    return pd.DataFrame(rows, pd.Index(list(values), name="method", tupleize_cols=False), columns)
+    has_levels = isinstance(values.columns, pd.MultiIndex)
+    index = values.columns if has_levels else pd.Index(list(values), name="method", tupleize_cols=False)
+    return pd.DataFrame(rows, index, columns)
 
 
 def compare(values: pd.DataFrame, reference: pd.Series | pd.DataFrame, draws: Resampling) -> pd.DataFrame:
@@ -260,3 +262,11 @@ def nested_choice(values: pd.DataFrame, company: pd.Series, n_folds: int = 5, n_
     tested = is_tested.astype(float) @ values.to_numpy()  # sums by fold and column
     best = (values.to_numpy().sum(axis=0) - tested).round(9).argmax(axis=1)
     return float(np.take_along_axis(tested, best[:, None], axis=1).sum() / folds.size)
+
+
+def compare_pairs(values: pd.DataFrame, pairs: Sequence[tuple], draws: Resampling) -> pd.DataFrame:
+    """The first column of each pair less the second, question by question: the columns of :meth:`Resampling.compare`,
+    p corrected over all pairs, and verdict (:func:`tier`), indexed by pair."""
+    first, second = ({pair: values[pair[side]] for pair in pairs} for side in (0, 1))
+    found = draws.compare(second, first)
+    return found.assign(verdict=[*map(tier, found["low"], found["high"], found["p_holm"])])

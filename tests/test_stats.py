@@ -11,8 +11,11 @@ from lib import stats as m
 from tests.made import make_study
 
 RNG = np.random.default_rng(7)
+
 CLUSTERS = np.repeat([f"company {i}" for i in range(32)], RNG.integers(1, 9, size=32))
+
 SHARED = RNG.normal(size=32)[pd.factorize(CLUSTERS)[0]]
+
 VALUES = 0.5 + 0.3 * RNG.normal(size=len(CLUSTERS)) + 0.4 * SHARED
 
 
@@ -198,3 +201,19 @@ def test_the_best_column_is_scored_where_it_was_not_chosen():
     better = pd.DataFrame({"a": [1.0] * 10, "b": [0.0] * 10})
     assert m.nested_choice(better, company) == 1
     assert np.isnan(m.nested_choice(same, pd.Series(["A"] * 10))), "nothing can be held out of one company"
+
+
+def test_pairs_of_columns_are_compared_and_corrected_together():
+    values = pd.DataFrame({"a": [1.0, 1, 0, 1], ("b", "given"): [0.0, 1, 0, 0], "c": [1.0, 1, 0, 1]})
+    found = m.compare_pairs(values, [("a", ("b", "given")), ("a", "c")], draws())
+    assert [*found.index] == [("a", ("b", "given")), ("a", "c")]
+    assert found["difference"].tolist() == [0.5, 0]
+    assert found["verdict"].tolist() == ["not shown"] * 2
+    assert found["p_holm"].tolist() == [min(1, 2 * found["p"].iloc[0]), 1]
+
+
+def test_means_of_columns_with_levels_are_indexed_by_these_levels():
+    columns = pd.MultiIndex.from_tuples([("kept", 5), ("kept", 10)], names=["part", "pages"])
+    found = m.means(pd.DataFrame([[0.0, 1], [1, 1]], columns=columns), draws(n_draws=10))
+    assert found.index.names == ["part", "pages"]
+    assert found["mean"].to_dict() == {("kept", 5): 0.5, ("kept", 10): 1.0}

@@ -5,27 +5,46 @@ model stands between pages and answers.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from lib.analysis import question_sets
 from lib.analysis.breakdowns import group_interval
-from lib.answers.answers import ANSWER_METRICS, Answers, asked, best_baseline, context_params, kept, score
+from lib.analysis.statistic import correlation_of
+from lib.answers.answers import (
+    ANSWER_METRICS,
+    Answers,
+    answer_rows,
+    asked,
+    best_baseline,
+    context_params,
+    efforts,
+    kept,
+    score,
+    scores,
+)
 from lib.answers.calculation import VERSION, calculated, right_by_way
 from lib.answers.pages_read import pages_read
 from lib.answers.prompt_context import BEST_BASELINE, NONE, ORACLES, Context, chunks_retrieved, context, segments_read
+from lib.evaluation import evaluate_runs, merge_answers, merge_metrics
 from lib.metrics.answers import NUMERIC_QUESTION_TYPES, numeric_match_strict
 from lib.metrics.frame import Metrics
 from lib.metrics.overlap import tokenize_rouge
 from lib.metrics.right import right_metrics
 from lib.models.written import Filled
-from lib.stats import Resampling
+from lib.stats import Resampling, percentiles, tier
 from lib.study import Study
+from lib.words import CONDITIONS
 
 RIGHT = "right"
+#: How numbers are answered, as tables name the prompts that stand for it.
+WAY_TITLES = {"plain": "written", "calculation": "calculated"}
+HELD_TITLES = {"gold_pages": "Gold pages", "evidence_words": "Evidence words", "answer_number": "Answer's number"}
 OUTCOMES = (RIGHT, "filing missed", "page missed", "page there, read wrong", "page there, computed wrong")
 CHAIN = ["context", "prompt", "question_id", "question_type", "outcome"]
 #: The ranker whose pages question sets are compared by: it has no list that was made for one of them.
@@ -43,6 +62,77 @@ def summarise_answers(
             found, _ = group_interval(draws, metrics[one.run, metric, None])
             rows.append((one.name, metric, *found))
     return pd.DataFrame(rows, columns=["context", "metric", "mean", "low", "high", "n", "n_companies"])
+
+
+def answer_all(study: Study, contexts: Sequence[Context]) -> pd.DataFrame:
+    """``answer_right`` by context and question: METRIC_COLUMNS, and ``prompt``, ``plain`` or one of WAYS.
+
+    What is missing is written, calculated and scored. All scores go into the outputs' metrics and answers.
+    """
+    evaluate_runs(study, [one.run for one in contexts if one.condition != CONDITIONS[0]])  # are published with these
+    scored = scores(study, contexts)
+    merge_metrics(study, scored)
+    merge_answers(study, answer_rows(study, scored, contexts))
+    parts = [scored[scored["metric"] == "answer_right"].assign(prompt="plain"), right_by_way(study, contexts)]
+    for name, part in parts[1].groupby("prompt"):
+        merge_answers(study, answer_rows(study, part, contexts, name))
+    return pd.concat(parts, ignore_index=True)
+
+
+def right_values(by_way: pd.DataFrame, contexts: Sequence[Context], prompt: str = "calculation") -> pd.DataFrame:
+    """Whether the answers of one prompt are right, of questions with a bare number as answer: questions × contexts;
+    calculated ones are of the contexts with pages."""
+    metrics = Metrics(by_way[by_way["prompt"] == prompt])
+    return pd.DataFrame({one.name: metrics[one.run, "answer_right", None] for one in _answered_by(prompt, contexts)})
+
+
+def right_levels(study: Study, by_way: pd.DataFrame, contexts: Sequence[Context]) -> pd.DataFrame:
+    """Shares of right numbers with intervals: the columns of :func:`summarise_answers`, the question ``set``, the
+    ``way`` of WAY_TITLES, and the context's ``title``; calculated ones are of the contexts with pages."""
+    parts = []
+    for prompt, way in WAY_TITLES.items():
+        metrics, given = Metrics(by_way[by_way["prompt"] == prompt]), _answered_by(prompt, contexts)
+        found = summarise_answers(study, metrics, given, ["answer_right"])
+        parts.append(found.assign(set=study.dataset.name, way=way, title=[one.title for one in given]))
+    return pd.concat(parts, ignore_index=True)
+
+
+def right_gains(study: Study, by_way: pd.DataFrame, contexts: Sequence[Context]) -> pd.DataFrame:
+    """Each context less the best baseline's, by way (p corrected within it): COMPARED, ``way``, the share ``right`` of
+    the context with its ends, and ``verdict``."""
+    levels, parts = right_levels(study, by_way, contexts).set_index(["way", "context"]), []
+    levels = levels[["mean", "low", "high"]].set_axis(["right", "right_low", "right_high"], axis=1)
+    for prompt, way in WAY_TITLES.items():
+        metrics = Metrics(by_way[by_way["prompt"] == prompt])
+        found = compared(study, metrics, _answered_by(prompt, contexts), ["answer_right"])
+        parts.append(found.assign(way=way).join(levels.loc[way], on="context"))
+    return with_verdicts(pd.concat(parts, ignore_index=True), "low", "high")
+
+
+def _answered_by(prompt: str, contexts: Sequence[Context]) -> list[Context]:
+    return [one for one in contexts if prompt == "plain" or one.method != NONE]
+
+
+def with_verdicts(gains: pd.DataFrame, low: str = "difference_low", high: str = "difference_high") -> pd.DataFrame:
+    """The verdict of each tested difference beside it, see :func:`lib.stats.tier`."""
+    return gains.assign(verdict=[*map(tier, gains[low], gains[high], gains["p_holm"])])
+
+
+def on_sets(study: Study, sets: Mapping[str, Study], k: int) -> pd.DataFrame:
+    """:func:`calculated_on` of question sets over the same filings by name, with ``set``, the context's ``title`` and
+    ``verdict``; no rows unless several have answers and a run of RANKER."""
+    known = {name: one for name, one in sets.items() if "answer" not in one.dataset.lacks}
+    known = known if len(known) > 1 else {}
+    metrics = {}
+    for name, one in known.items():
+        runs = [run for run in question_sets.runs_of(one, one is study) if run[1] == CONDITIONS[0]]
+        metrics[name] = evaluate_runs(one, runs)
+    if not known or not all(RANKER in one for one in metrics.values()):
+        return pd.DataFrame(columns=["context", "set", "title", "difference", "verdict"])
+    parts = [calculated_on(one, metrics[name], k).assign(set=name) for name, one in known.items()]
+    found = pd.concat(parts, ignore_index=True)
+    titles = [context(row.context, row.method or "dense").title for row in found.itertuples()]
+    return with_verdicts(found.assign(title=titles))
 
 
 def calculated_on(study: Study, metrics: Metrics, k: int, ours: str = RANKER) -> pd.DataFrame:
@@ -88,6 +178,18 @@ def contexts_held(study: Study, contexts: Sequence[Context]) -> pd.DataFrame:
     groups = pd.concat(parts).groupby(["context", "part"], sort=False)
     means = {names: part[["gold_pages", "evidence_words", "answer_number"]].mean() for names, part in groups}
     return pd.DataFrame(means).T.rename_axis(["context", "part"]).reset_index()
+
+
+def held_by_context(study: Study, contexts: Sequence[Context]) -> pd.DataFrame:
+    """What each context with pages contains and what of it the model reads, a row per context: the means of
+    :func:`contexts_held`, ``Prompt tokens``, the number of ``Answers cut``, and the title as ``Context``."""
+    searched = [one for one in contexts if one.method != NONE]
+    found = contexts_held(study, contexts).pivot(index="context", columns="part").loc[[one.name for one in searched]]
+    found.columns = [f"{HELD_TITLES[what]} {part}" for what, part in found.columns]
+    spent = efforts(study, contexts).groupby("context")
+    found["Prompt tokens"] = spent["n_prompt_tokens"].mean().round().astype(int)
+    found["Answers cut"] = spent["is_cut"].sum()
+    return found.assign(Context=[one.title for one in searched]).reset_index()
 
 
 def held(questions: pd.DataFrame, parts: pd.DataFrame) -> pd.DataFrame:
@@ -154,3 +256,26 @@ def right_by_run(study: Study, methods: Sequence[str]) -> pd.DataFrame:
     params = {"runs": params, "questions": study.digest("questions"), "settings": study.settings_of(("answers",))}
     make = lambda: pd.concat(map(of, methods), axis=1).reset_index()  # noqa: E731
     return study.store.kept("answers/right-by-run", params, make, VERSION, public=True)
+
+
+def explained(right: pd.DataFrame, of_runs: Mapping[str, pd.DataFrame], draws: Resampling) -> pd.DataFrame:
+    """How far what runs found explains their right numbers, of frames of questions × runs.
+
+    Returns:
+        A row per measure of ``of_runs``, ``title``: Pearson's ``r`` over the runs of its means with the means of
+        ``right``, ``r2`` with its interval over companies (low, high), and the numbers of runs and of questions.
+    """
+    rows = []
+    for what, found in of_runs.items() if len(right) else ():
+        both = pd.concat([right, found], axis=1, keys=["right", "found"])
+        r = float(correlation_of(both.mean().to_numpy()[None])[0])
+        low, high = percentiles(correlation_of(draws.means(both)) ** 2)
+        rows.append((what, r, r**2, low, high, right.shape[1], len(right)))
+    return pd.DataFrame(rows, columns=["title", "r", "r2", "low", "high", "n_runs", "n"])
+
+
+def failures_read(questions: pd.DataFrame) -> pd.DataFrame:
+    """Wrong calculated numbers of these questions with a gold page in their context, as one reader read them: context,
+    question_id and ``reason``."""
+    read = pd.read_csv(Path(__file__).with_name("failures_read.csv"))
+    return read[read["question_id"].isin(questions["question_id"])]

@@ -47,6 +47,13 @@ def members(family: str) -> list[Contrast]:
     return [pair for pair in changing if family_of(*pair) == family]
 
 
+def rival_titles(scorer: str, rival: Run) -> tuple[str, str]:
+    """A pair of the family *rivals* as tables print it; all of them have their filings matched by records, or given."""
+    known = "Dense, filing given" if isinstance(rival, tuple) else METHODS[rival].title
+    short = METHODS[scorer].title.partition(", filings")[0]
+    return short, known.replace("filings matched by records", "same match")
+
+
 def corrected(draws: Resampling, metrics: Metrics, contrasts: Iterable[Contrast], k: int) -> pd.Series:
     """Holm's p of contrasts of page recall at k, each within its family, by contrast; of a family that is wider than
     the contrasts, those of its members count that were measured."""

@@ -1,6 +1,6 @@
 """Measurements of page scorers beside their runs, without any text, so that they can be published."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -33,6 +33,20 @@ TRAINED = [key for key in SCORERS if key[1]]
 BEST = [("best", "company"), ("best", "filing")]  # trained by the profile's page_scorer_best; set-ups alone
 #: How a set-up knows the filing, as tables name it.
 IDENTITIES = {"none": "Not matched", "covers": "Covers", "records": "Records", "given": "Filing given"}
+#: Changes of one part of a set-up, by what a table calls them.
+CHANGES: dict[str, dict[str, str]] = {
+    "Chunks in page order": {"order": "page"},
+    "Chunks by the sum of both scores": {"order": "sum"},
+    "Filings matched by cover pages": {"identity": "covers"},
+    "Filings matched by records": {"identity": "records"},
+    "Filing given": {"identity": "given"},
+    "The light page scorer in place of fine-tuning": {"scorer": "light"},
+    "A header before each page": {"scorer": "best"},
+    "Folds by filing: companies are known": {"by": "filing"},
+}
+#: The measured parts and the scorers as figures name them.
+PARTS = {"pages": "among the P pages", "ablation": "in the first chunks", "page order": "in page order"}
+SCORER_TITLES = {"full": "fine-tuned", "light": "light page scorer"}
 SECTIONS = ("embedder", "page_scorer", "page_scorer_light")  # of the profile, that the measurements read
 
 
@@ -79,6 +93,41 @@ def setups(study: Study, k: int = 5) -> pd.DataFrame:
         for stage, given, scorers in (("setups", params, TRAINED), ("setups_best", params | recipe, BEST))
     ]
     return parts[0].merge(parts[1], on=["metric", "question_id"], validate="one_to_one")
+
+
+def why_untrained(study: Study, measured: pd.DataFrame) -> str:
+    """A sentence with the reason why measurements are of no trained scorer; empty where they are."""
+    if (measured["part"] == "training").any():
+        return ""
+    return f"No scorer is trained here, the untrained encoder is in its place: {full.untrainable(study)}."
+
+
+def kept_pages(measured: pd.DataFrame) -> pd.DataFrame:
+    """Page recall of both stages: questions × (part of PARTS, scorer, by, pages), columns in the order of ``measured``.
+
+    The parts are the P pages that stage one keeps, and the first k chunks by the untrained encoder (``ablation``) or in
+    the order of the pages.
+    """
+    rows = measured[(measured["metric"] == "page_recall") & measured["part"].isin(PARTS)]
+    place = ["part", "scorer", "by", "k"]
+    found = rows.pivot(index="item", columns=place, values="value")[
+        [*dict.fromkeys(zip(*map(rows.get, place), strict=True))]
+    ]
+    return found.rename_axis(index="question_id", columns=["part", "scorer", "by", "pages"])
+
+
+def by_fold(measured: pd.DataFrame, values: pd.DataFrame, folds_by: Mapping[str, By]) -> pd.DataFrame:
+    """The mean of each method's values (questions × methods) in each fold, and the mean and deviation of these means.
+
+    ``folds_by`` says what the folds of a method keep together. Indexed by ``method``: ``Folds by``, ``Fold 0`` and so
+    on, ``mean``, ``SD`` and the number of questions ``n``; no rows where ``measured`` has no folds.
+    """
+    rows, folds = [], measured[measured["part"] == "fold"]
+    for name, by in folds_by.items():
+        fold = folds[folds["by"] == by].set_index("item")["value"].astype(int)
+        means = values[name].groupby(fold).mean().rename("Fold {}".format)
+        rows.append({"method": name, "Folds by": by, **means, "mean": means.mean(), "SD": means.std(), "n": len(fold)})
+    return pd.DataFrame(rows if len(folds) else [], columns=None if len(folds) else ["method"]).set_index("method")
 
 
 def _setups(study: Study, k: int, scorers: Sequence[tuple[str, By]]) -> pd.DataFrame:

@@ -6,6 +6,7 @@ None is drawn of a frame without rows, and None is returned.
 
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
+from itertools import cycle
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,7 @@ import pandas as pd
 from lib.metrics import METRIC_TITLES
 from lib.show.figures import (
     COLOURS,
+    DARK,
     GREY,
     LEADER,
     Drawing,
@@ -28,6 +30,7 @@ from lib.show.markup import label
 from lib.show.tables import title
 
 DASHES = ("-", "--", "-.", ":")
+
 Naming = Callable[[str], str]
 
 
@@ -77,10 +80,17 @@ def pair_panels(panels: Mapping[str, Sequence[pd.DataFrame]], named: Naming = ti
 
 
 def lines(
-    frame: pd.DataFrame, x: str, panels: str = "metric", by: str = "method", xlabel: str = "", named: Naming = title
+    frame: pd.DataFrame,
+    x: str,
+    panels: str = "metric",
+    by: str = "method",
+    xlabel: str = "",
+    named: Naming = title,
+    ylabel: str = "",
+    is_log: bool = False,
 ) -> Drawing | None:
     """A panel per value of ``panels``, a line with its band per value of ``by``, named at the right of the last panel;
-    a long frame with these columns, ``x``, mean, low and high."""
+    a long frame with these columns, ``x`` (on a log axis where ``is_log``), mean, low and high."""
     if frame.empty:
         return None
     parts = [*frame.groupby(panels, sort=False)]
@@ -94,9 +104,13 @@ def lines(
             axes.plot(line[x], line["mean"], dashes, marker="o", ms=4, color=colour)
             axes.fill_between(line[x], line["low"], line["high"], color=colour, alpha=0.12, lw=0)
             if axes is figure.axes[-1]:
-                end, place = (line[x].iloc[-1], line["mean"].iloc[-1]), (1.08 * line[x].iloc[-1], height)
+                end, place = (line[x].iloc[-1], line["mean"].iloc[-1]), (1.08 * panel[x].max(), height)
                 axes.annotate(named(name), end, place, va="center", fontsize=9, arrowprops=LEADER)
-        axes.set(title=METRIC_TITLES.get(head, head), ylim=(0, 1.02), xticks=panel[x].unique(), xlabel=xlabel or x)
+        axes.set(title=METRIC_TITLES.get(head, head), ylim=(0, 1.02), xlabel=xlabel or x)
+        axes.set(xscale="log" if is_log else "linear")
+        axes.set_xticks(panel[x].unique(), panel[x].unique())
+        axes.minorticks_off()
+    figure.axes[0].set(ylabel=ylabel)
     return figure
 
 
@@ -158,9 +172,11 @@ def stacked(
     rows, left, whole = np.arange(len(frame)), np.zeros(len(frame)), frame[list(colours)].sum(axis=1).max()
     for part, colour in colours.items():
         widths = frame[part].to_numpy(float)
-        drawn = axes.barh(rows, widths, 0.62, left=left, color=colour, label=part)
-        written = [form.format(width) if width >= least * whole else "" for width in widths]
-        axes.bar_label(drawn, written, label_type="center", fontsize=9, color=ink_on(colour))
+        axes.barh(rows, widths, 0.62, left=left, color=colour, label=part)
+        style = {"ha": "center", "va": "center", "fontsize": 9, "color": ink_on(colour)}
+        for row, width in enumerate(widths):  # a centred bar_label cannot be copied
+            if width >= least * whole:
+                axes.text(left[row] + width / 2, row, form.format(width), **style)
         left += widths
     axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3, fontsize=9)
     axes.set(xlim=(0, whole), xlabel=xlabel, axisbelow=True)
@@ -295,4 +311,84 @@ def extrapolated(
     axes.set(
         xscale="log", xlim=(None, 40 * fitted[x].max()), ylim=(-0.03, None), xlabel=xlabel or x, ylabel=ylabel or y
     )
+    return figure
+
+
+def categories(frame: pd.DataFrame, ylabel: str = "", gap: float = 0.035) -> Drawing | None:
+    """A line per column over the labels of the index, named at its right end; ``gap`` keeps the names apart."""
+    if frame.empty:
+        return None
+    figure = blank(4.2, alt="A line per set-up over categories, named at its right end.")
+    (axes,) = figure.axes
+    heights, last = spread_labels(frame.iloc[-1], gap), len(frame) - 1
+    style = zip(cycle(COLOURS), cycle("os^vD"), cycle(DASHES), strict=False)
+    for (name, values), height, (colour, marker, dashes) in zip(frame.items(), heights, style, strict=False):
+        axes.plot(range(len(frame)), values, dashes, marker=marker, color=colour, lw=2)
+        axes.text(last + 0.1, height, name, color=colour, va="center")
+    axes.set(xticks=range(len(frame)), xticklabels=frame.index, xlim=(-0.2, last + 1.5), ylabel=ylabel)
+    return figure
+
+
+def dot_panels(
+    frame: pd.DataFrame,
+    kinds: Sequence[str],
+    by: str = "way",
+    panels: str = "set",
+    rows: str = "title",
+    xlabel: str = "",
+) -> Drawing | None:
+    """A panel per value of ``panels`` below each other, in it a row per value of ``rows``, with a dot for each of up to
+    two ``kinds`` (values of ``by``; the second is hollow), its interval, mean and kind; with the columns mean, low,
+    high and n."""
+    if frame.empty:
+        return None
+    parts = dict([*frame.groupby(panels, sort=False)])
+    heights = [part[rows].nunique() + 0.4 for part in parts.values()]
+    alt = f"Dots with intervals from {frame['mean'].min():.2f} to {frame['mean'].max():.2f}, a row per context."
+    given = {"n_panels": len(parts), "rows": True, "sharex": True, "height_ratios": heights}
+    figure = blank(0.42 * sum(heights) + 0.9, alt=alt, **given)
+    style = {"textcoords": "offset points", "va": "center", "fontsize": 9}
+    for axes, (head, part) in zip(figure.axes, parts.items(), strict=True):
+        names = [*part[rows].unique()]
+        for kind, colour, fill, step in zip(
+            kinds, (COLOURS[0], DARK), (COLOURS[0], "none"), (-0.16, 0.18), strict=False
+        ):
+            drawn = part[part[by] == kind]
+            at = np.array([names.index(name) for name in drawn[rows]]) + step
+            axes.hlines(at, drawn["low"], drawn["high"], color=colour, lw=1.4)
+            axes.scatter(drawn["mean"], at, s=32, facecolors=fill, edgecolors=colour, zorder=3)
+            for height, mean, high in zip(at, drawn["mean"], drawn["high"], strict=True):
+                axes.annotate(f"{mean:.2f} {kind}", (high, height), (6, 0), **style)
+        label_rows(axes, [textwrap.fill(name, 24) for name in names])
+        axes.set_ylim(len(names) - 0.5, -0.5)
+        axes.set_title(f"{head}, n = {part['n'].iloc[0]}", loc="left", fontsize=10)
+    axes.set(xlim=(0, 1.15), xlabel=xlabel, xticks=[0, 0.2, 0.4, 0.6, 0.8, 1])
+    return figure
+
+
+def scatter(
+    frame: pd.DataFrame,
+    x: str,
+    y: str,
+    labelled: Sequence[str] = (),
+    xlabel: str = "",
+    ylabel: str = "",
+    named: Naming = title,
+) -> Drawing | None:
+    """A dot per method, of two shares, the ``labelled`` ones with their names, and the line of least squares where
+    ``x`` differs between methods."""
+    if frame.empty:
+        return None
+    figure = blank(4.4, alt="A dot per method, and a line through them.")
+    (axes,) = figure.axes
+    if frame[x].nunique() > 1:
+        slope, start = np.polyfit(frame[x], frame[y], 1)
+        axes.axline((0, start), slope=slope, color=GREY, lw=1)
+    axes.scatter(frame[x], frame[y], s=22, color=GREY)
+    marked = frame[frame.index.isin(labelled)]
+    axes.scatter(marked[x], marked[y], s=30, color=COLOURS[0], zorder=3)
+    for name, at in marked[[x, y]].iterrows():
+        place = {"xytext": (-12, 6), "ha": "right"} if at[x] > 0.6 else {"xytext": (14, -8), "ha": "left"}
+        axes.annotate(named(name), tuple(at), textcoords="offset points", color=COLOURS[0], fontsize=9, **place)
+    axes.set(xlim=(-0.02, 1), ylim=(-0.02, 1), xlabel=xlabel or x, ylabel=ylabel or y)
     return figure

@@ -1,5 +1,7 @@
 """Answers beside the retrieval of their contexts, and the judge beside hand labels and gold pages."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -88,3 +90,53 @@ def test_what_the_selection_agent_lists_is_useful_and_corrections_hold_no_text(m
     monkeypatch.setattr(judged, "verdicts", lambda study: found)
     wanted = found.drop(columns="query").assign(is_rewritten=[True, False])
     pd.testing.assert_frame_equal(judged.corrections(study), wanted)
+
+
+def by_way() -> pd.DataFrame:
+    """What is right of two questions, written and calculated, from three contexts."""
+    of_runs = {("none", "standard"): [0.0, 0], ("bm25", "standard"): [0.0, 1], ("ahead", "standard"): [1.0, 1]}
+    parts = [values(IDS[:2], numbers, "answer_right", None, *run) for run, numbers in of_runs.items()]
+    written = pd.concat(parts).assign(prompt="plain", value=0.0)
+    return pd.concat([written, pd.concat(parts[1:]).assign(prompt="calculation")])
+
+
+def test_right_numbers_of_both_ways_are_compared_with_those_of_the_best_baselines_pages():
+    contexts = [Context("none"), OF["best-baseline"], Context("ahead", "ahead")]
+    right = answered.right_values(by_way(), contexts)
+    assert right.to_dict("list") == {"best-baseline": [0, 1], "ahead": [1, 1]}
+    levels = answered.right_levels(STUDY, by_way(), contexts[1:])
+    assert levels[["way", "context", "mean"]].to_numpy().tolist() == [
+        ["written", "best-baseline", 0.0],
+        ["written", "ahead", 0.0],
+        ["calculated", "best-baseline", 0.5],
+        ["calculated", "ahead", 1.0],
+    ]
+    gains = answered.right_gains(STUDY, by_way(), contexts[1:])
+    assert gains[["way", "context", "right", "difference"]].to_numpy().tolist() == [
+        ["written", "ahead", 0.0, 0.0],
+        ["calculated", "ahead", 1.0, 0.5],
+    ]
+    assert gains["verdict"].tolist() == ["not shown"] * 2
+
+
+def test_one_question_set_with_answers_is_compared_with_none():
+    lacking = make_study(dataset=SimpleNamespace(name="other", lacks=("answer",)))
+    having = make_study(dataset=SimpleNamespace(name="financebench", lacks=()))
+    assert answered.on_sets(having, {"financebench": having, "other": lacking}, 5).empty
+
+
+def test_what_a_run_found_explains_its_right_numbers_as_far_as_their_means_lie_on_a_line():
+    right = pd.DataFrame({"a": [0.0, 0, 0, 0], "b": [1.0, 0, 1, 0], "c": [1.0, 1, 1, 1]}, IDS)
+    found = {"half of it": right / 2, "the same in all": right * 0, "another": right[["a", "c", "b"]]}
+    found["another"].columns = right.columns
+    table = answered.explained(right, found, Resampling(pd.Series(list("wxyz"), IDS), 50)).set_index("title")
+    assert table.loc["half of it", ["r", "r2", "low", "high"]].tolist() == pytest.approx([1, 1, 1, 1])
+    assert np.isnan(table.loc["the same in all", "r"])
+    assert table.loc["another", "r"] == pytest.approx(np.corrcoef([0, 0.5, 1], [0, 1, 0.5])[0, 1])
+    assert table[["n_runs", "n"]].to_numpy().tolist() == [[3, 4]] * 3
+    assert answered.explained(right[:0], found, None).empty
+
+
+def test_the_reasons_that_were_read_are_of_the_questions_at_hand():
+    read = answered.failures_read(pd.DataFrame({"question_id": ["financebench_id_04672", "none"]}))
+    assert {*read["question_id"]} == {"financebench_id_04672"}

@@ -100,3 +100,48 @@ def test_losses_and_what_is_found_are_all_there_is(measured, make_study, monkeyp
     assert (table.loc[table["searched"] == encoders.GIVEN, ["lost_first", "lost_second"]] == 0).all(axis=None)
     differences = table[[f"{what}_difference" for what in encoders.LOSSES]].sum(axis=1)
     assert differences.to_numpy() == pytest.approx(0.0)
+
+
+def test_kept_pages_are_a_column_per_part_scorer_folds_and_number_of_pages(measured):
+    _, frame = measured
+    kept = page_scorer.kept_pages(frame)
+    assert kept.shape == (12, len(SCORERS) * (2 * len(PAGES) + 1))
+    rows = frame[(frame["part"] == "pages") & (frame["metric"] == "page_recall") & (frame["k"] == 5)]
+    rows = rows[(rows["scorer"] == "light") & (rows["by"] == "company")].set_index("item")["value"]
+    assert kept["pages", "light", "company", 5].to_dict() == rows.to_dict()
+    assert kept.columns[0] == ("pages", "untrained", "", 5)  # in the order of the measurements
+
+
+def test_values_are_averaged_in_the_fold_that_tests_a_question_and_these_means_are_averaged():
+    folds = [("fold", "", "company", item, "fold", 0, fold) for item, fold in zip("abcd", (0, 0, 0, 1), strict=True)]
+    measured, values = (
+        pd.DataFrame(folds, columns=page_scorer.COLUMNS),
+        pd.DataFrame({"x": [1.0, 0, 0.5, 1]}, [*"abcd"]),
+    )
+    found = page_scorer.by_fold(measured, values, {"x": "company"}).loc["x"]
+    assert found.to_dict() == {
+        "Folds by": "company",
+        "Fold 0": 0.5,
+        "Fold 1": 1.0,
+        "mean": 0.75,
+        "SD": pytest.approx(0.125**0.5),
+        "n": 4,
+    }
+    assert page_scorer.by_fold(measured[:0], values, {"x": "company"}).empty
+
+
+def test_the_reason_why_no_scorer_is_trained_is_a_sentence(measured):
+    study, frame = measured
+    assert page_scorer.why_untrained(study, frame) == ""
+    reason = page_scorer.why_untrained(study, frame[:0])
+    assert reason.startswith("No scorer is trained here")
+    assert reason.endswith(".")
+
+
+def test_each_change_is_of_a_set_up_that_is_measured():
+    setup = {"scorer": "full", "by": "company", "order": "base", "identity": "none"}
+    for change in page_scorer.CHANGES.values():
+        scorer, by, order, identity = (setup | change).values()
+        assert (scorer, by) in ALL
+        assert order in ORDERS
+        assert identity in IDENTITIES
