@@ -169,7 +169,7 @@ def _figure(
     """The outputs get ``figures/<name>.svg``, transparent, and ``figures/narrow/<name>.svg`` for phones where
     :func:`lib.show.drawn.for_phone` can lay it out. A page of a filing is a ``.png``, as drawings are inverted in dark
     mode; it is not published unless it is OF_DEMO."""
-    figure = _copied(figure)
+    figure, is_copy = _copied(figure)
     pages = pages_in(figure)
     svg, png = ((study.outputs / "figures" / f"{name}{suffix}") for suffix in (".svg", ".png"))
     path, other = (png, svg) if pages else (svg, png)
@@ -182,7 +182,7 @@ def _figure(
     _save(figure, path, style)
     narrow = path.parent / NARROW / svg.name
     narrow.parent.mkdir(exist_ok=True)
-    if not pages and for_phone(figure):
+    if not pages and is_copy and for_phone(figure):
         _save(figure, narrow, style)
     else:
         narrow.unlink(missing_ok=True)
@@ -192,12 +192,16 @@ def _figure(
     return drawing(study, name, name, caption, alt, takeaway)
 
 
-def _copied(figure: Figure) -> Figure:
-    """A copy to be measured and laid out again; the figure stays its maker's, and Jupyter does not show it twice."""
+def _copied(figure: Figure) -> tuple[Figure, bool]:
+    """A copy to be laid out again, as the figure stays its maker's, and whether it is one: a figure with a function of
+    its own, as bar_label leaves, cannot be copied. Jupyter does not show the figure a second time."""
     plt.close(figure)
-    copy = pickle.loads(pickle.dumps(figure))
+    try:
+        copy = pickle.loads(pickle.dumps(figure))
+    except (pickle.PicklingError, AttributeError, TypeError):
+        return figure, False
     FigureCanvasAgg(copy)
-    return copy
+    return copy, True
 
 
 def _save(figure: Figure, path: Path, style: Mapping[str, object]) -> None:

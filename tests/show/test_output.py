@@ -138,6 +138,13 @@ def test_a_figure_stays_open_and_as_it_was_made_and_pyplot_forgets_its_own(study
     assert "changed" in (study.outputs / "figures" / "both.svg").read_text(encoding="utf-8")
 
 
+def test_a_figure_that_cannot_be_copied_is_shown_as_it_is(study):
+    figure, axes = plt.subplots()
+    axes.bar_label(axes.bar([0], [1]), label_type="center")
+    assert "figures/bars.svg" in show(study, figure, "bars", "Caption.").markdown
+    assert not (study.outputs / "figures" / "narrow" / "bars.svg").exists()
+
+
 def test_a_reader_s_figure_needs_no_data_and_a_drawing_is_shown_as_it_is(study, tmp_path):
     assert "CSV" not in show(study, blank(2, alt="Empty axes."), "mine", "Caption of {n}.").markdown
     assert (
