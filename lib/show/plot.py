@@ -329,7 +329,7 @@ def categories(frame: pd.DataFrame, ylabel: str = "", gap: float = 0.035) -> Dra
     return figure
 
 
-def dot_panels(
+def dots_by_kind(
     frame: pd.DataFrame,
     kinds: Sequence[str],
     by: str = "way",

@@ -41,12 +41,12 @@ def test_dots_of_two_ways_stand_in_a_row_per_context_and_a_panel_per_question_se
     rows = [("first", "none", "written", 0.1), ("first", "gold", "written", 0.2)]
     rows += [("first", "gold", "calculated", 0.7), ("second", "gold", "calculated", 0.3)]
     frame = pd.DataFrame(rows, columns=["set", "title", "way", "mean"]).assign(low=0.0, high=1.0, n=9)
-    first, second = plot.dot_panels(frame, ["calculated", "written"]).axes
+    first, second = plot.dots_by_kind(frame, ["calculated", "written"]).axes
     assert [text.get_text() for text in first.texts] == ["0.70 calculated", "0.10 written", "0.20 written"]
     assert [round(text.xy[1], 2) for text in first.texts] == [0.84, 0.18, 1.18]  # gold is the second row
     assert [text.get_text() for text in second.texts] == ["0.30 calculated"]
     assert second.get_title(loc="left") == "second, n = 9"
-    assert plot.dot_panels(frame[:0], ["written"]) is None
+    assert plot.dots_by_kind(frame[:0], ["written"]) is None
 
 
 def test_numbers_stand_in_the_middle_of_wide_parts():
