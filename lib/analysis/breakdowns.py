@@ -78,3 +78,12 @@ def by_group(
         found, is_small = group_interval(draws, metrics[one.run, metric, k].reindex(label.index[label == group]))
         rows.append((group, one.name, metric, *found, is_small))
     return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def beside_each_other(groups: pd.DataFrame, metric: str = "page_recall") -> pd.DataFrame:
+    """One metric of :func:`by_group`, whose frame has ``by`` (what it is grouped by), a row per group: by, group, n,
+    n_companies, is_small, and for each run its name, ``<name>_low`` and ``<name>_high``."""
+    index = ["by", "group", "n", "n_companies", "is_small"]
+    wide = groups[groups["metric"] == metric].pivot(index=index, columns="entry", values=["mean", "low", "high"])
+    wide.columns = [name if end == "mean" else f"{name}_{end}" for end, name in wide.columns]
+    return wide.reset_index().fillna({"group": ""})

@@ -250,6 +250,12 @@ def power_by_source(board: pd.DataFrame) -> pd.DataFrame:
     return powers.groupby(found["source"], sort=False).median().assign(tests=n_tests)
 
 
+def first_pair(board: pd.DataFrame) -> Claim:
+    """The first claim that one measured run exceeds one other in one measure, for an example; ``board`` is by claim."""
+    pairs = [one for one in claims() if one.kind == "difference" and len(one.a) == len(one.b) == 1]
+    return next(one for one in pairs if one.says == ">" and board.at[one.id, "verdict"] != NOT_MEASURED)
+
+
 def drawn_differences(board: pd.DataFrame) -> pd.DataFrame:
     """The claims of a board that are about a difference of two rows and got a verdict, by verdict (in the order of
     DRAWN) and falling estimate; ``board`` has ``kind``."""

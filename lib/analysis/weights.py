@@ -64,11 +64,16 @@ def in_folds(values: pd.DataFrame, folds: list[Fold], question_ids: pd.Series) -
     return own.set_index("question_id").loc[question_ids, ["alpha", *SWEPT]]
 
 
-def ways_to_choose(values: pd.DataFrame, folds: list[Fold], question_ids: pd.Series) -> pd.DataFrame:
+def ways_to_choose(
+    swept: Mapping[Normalisation, pd.DataFrame], folds: list[Fold], question_ids: pd.Series
+) -> pd.DataFrame:
     """The means of alpha and SWEPT for fixed weights, for the best one over all questions, and for those that folds
-    choose, by ``what``; of :func:`sweep`."""
-    best = convex.best_alpha(values)
-    fixed = {"BM25 alone": 0.0, "dense alone": 1.0, "best over all questions (a peek)": best}
-    parts = {what: values[values["alpha"] == alpha][["alpha", *SWEPT]] for what, alpha in fixed.items()}
-    parts["chosen in folds by company"] = in_folds(values, folds, question_ids)
-    return pd.DataFrame({what: part.mean() for what, part in parts.items()}).T.rename_axis("what")
+    choose: what, alpha, SWEPT, n and normalisation (in words); of each :func:`sweep`, no rows without folds."""
+    parts = []
+    for name, values in swept.items() if folds else ():
+        fixed = {"BM25 alone": 0.0, "dense alone": 1.0, "best over all questions (a peek)": convex.best_alpha(values)}
+        found = {what: values[values["alpha"] == alpha][["alpha", *SWEPT]].mean() for what, alpha in fixed.items()}
+        found["chosen in folds by company"] = in_folds(values, folds, question_ids).mean()
+        means = pd.DataFrame(found).T.rename_axis("what").reset_index()
+        parts.append(means.assign(n=len(question_ids), normalisation=NORMALISED[name]))
+    return pd.concat(parts) if parts else pd.DataFrame(columns=["what", "alpha", *SWEPT, "n", "normalisation"])

@@ -232,6 +232,7 @@ def count_panels(frame: pd.DataFrame, n_first: int | None = None) -> Drawing | N
             axes.axhline(n_first - 0.5, color=GREY, lw=0.8)
         axes.set_title(textwrap.fill(str(head), 12), fontsize=10)
         axes.set(xticks=[], xlim=(0, max(1.0, 1.25 * frame.max().max())))
+        axes.grid(visible=False)
     label_rows(figure.axes[0], [*map(str, frame.index)])
     return figure
 
@@ -247,7 +248,7 @@ def forest(frame: pd.DataFrame, by: str, mark: str = "", xlabel: str = "", width
     alt = f"A row per text with a dot and its interval beside a line at zero, grouped by {by}."
     figure = blank(0.175 * lines_high.sum() + 0.9, alt=alt)
     (axes,) = figure.axes
-    for (name, places), colour in zip(rows.groupby(frame[by].array, sort=False), COLOURS, strict=False):
+    for (name, places), colour in zip(rows.groupby(frame[by].to_numpy(), sort=False), COLOURS, strict=False):
         part = frame.iloc[places.index]
         axes.hlines(places, part["low"], part["high"], color=colour, lw=2)
         axes.plot(part["mean"], places, "o", ms=5, color=colour)
