@@ -256,3 +256,9 @@ def nested_choice(values: pd.DataFrame, company: pd.Series, n_folds: int = 5, n_
     tested = is_tested.astype(float) @ values.to_numpy()  # sums by fold and column
     best = (values.to_numpy().sum(axis=0) - tested).round(9).argmax(axis=1)
     return float(np.take_along_axis(tested, best[:, None], axis=1).sum() / folds.size)
+
+
+def with_p_holm(compared: pd.DataFrame, p_holm: Sequence[float]) -> pd.DataFrame:
+    """A frame of :func:`compare` whose p is corrected within another family, and its verdicts by that p."""
+    found = compared.assign(p_holm=p_holm)
+    return found.assign(verdict=[*map(tier, found["difference_low"], found["difference_high"], found["p_holm"])])

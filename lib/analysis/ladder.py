@@ -17,7 +17,7 @@ from lib.ahead.views import ENCODED, VIEWS
 from lib.evaluation import METRIC_COLUMNS, evaluate
 from lib.methods import METHODS
 from lib.metrics.frame import Metrics, long_frame
-from lib.stats import LEVELS, Resampling, holm, tier
+from lib.stats import LEVELS, Resampling, holm, with_p_holm
 from lib.study import Study
 from lib.words import NeedsFilings
 
@@ -144,6 +144,4 @@ def by_set(
     found.loc[is_base, ["difference", "difference_low", "difference_high", "p"]] = np.nan
     is_step = found["variant"].eq(KINDS) & found["set"].eq(study.dataset.name) & (p_kinds is not None)
     p_holm = found[~is_step].dropna(subset="p").groupby(["set", "reference"])["p"].transform(holm)
-    found["p_holm"] = p_holm.reindex(found.index).where(~is_step, p_kinds)
-    found["verdict"] = [*map(tier, found["difference_low"], found["difference_high"], found["p_holm"])]
-    return found[BY_SET]
+    return with_p_holm(found, p_holm.reindex(found.index).where(~is_step, p_kinds))[BY_SET]
