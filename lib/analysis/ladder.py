@@ -85,6 +85,14 @@ def ladder_metrics(study: Study, k: int = 5) -> pd.DataFrame:
     return pd.concat(rows, ignore_index=True).assign(method="ahead", condition="standard")[METRIC_COLUMNS]
 
 
+def known_metrics(study: Study, k: int = 5) -> pd.DataFrame:
+    """:func:`ladder_metrics`; no rows where the steps are not known at this k and need filings that are not here."""
+    try:
+        return ladder_metrics(study, k)
+    except NeedsFilings:
+        return pd.DataFrame(columns=METRIC_COLUMNS)
+
+
 def _own_recalls(study: Study, variant: Variant, seed: int, k: int) -> pd.DataFrame:
     """Both recalls by question_id; of the method itself those of its run, in which pages without text take no place."""
     if (variant, seed) == (LADDER[-1].variant, study.profile.ahead.fold_seeds[0]):
