@@ -172,3 +172,12 @@ def test_a_difference_is_called_by_one_rule():
     called |= {(-0.2, -0.1, 0.01): "loss", (-0.2, -0.1, 0.2): "likely loss"}
     called |= {(0.1, 0.2, np.nan): "–", (np.nan, np.nan, 0.01): "–"}
     assert {one: m.tier(*one) for one in called} == called
+
+
+def test_another_family_s_p_changes_the_verdict():
+    found = pd.DataFrame(
+        {"difference_low": [0.1, 0.1], "difference_high": [0.2, 0.2], "p_holm": 0.01, "verdict": "gain"}
+    )
+    changed = m.with_p_holm(found, [0.01, 0.2])
+    assert changed["verdict"].tolist() == ["gain", "likely gain"]
+    assert found["p_holm"].tolist() == [0.01, 0.01]

@@ -272,20 +272,19 @@ def sweep(
     ylabel: str = "",
     named: Naming = title,
 ) -> Drawing | None:
-    """A line with its band per value of ``by``, its highest point as a dot and its name above it; a dotted line ``at``
-    a value of ``x``. A long frame with ``x``, ``by``, mean, low and high."""
+    """A line with its band per value of ``by``, its highest point as a dot and its name in the legend; a dotted line
+    ``at`` a value of ``x``. A long frame with ``x``, ``by``, mean, low and high."""
     if frame.empty:
         return None
     figure = blank(2.8, alt=f"A line with its band per {by}, its highest point marked.")
     (axes,) = figure.axes
     for (name, line), colour, dashes in zip(frame.groupby(by, sort=False), COLOURS, DASHES, strict=False):
         axes.fill_between(line[x], line["low"], line["high"], color=colour, alpha=0.15, lw=0)
-        axes.plot(line[x], line["mean"], dashes, color=colour, lw=2)
+        axes.plot(line[x], line["mean"], dashes, color=colour, lw=2, label=named(name))
         top = line.loc[line["mean"].idxmax()]
         axes.plot(top[x], top["mean"], "o", color=colour)
-        place = line[x].iloc[0], line["mean"].iloc[len(line) // 4]
-        axes.annotate(named(name), place, (6, 12), textcoords="offset points", color=colour)
     if at is not None:
         axes.axvline(at, color=GREY, ls=":")
+    axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3, fontsize=9)
     axes.set(xlabel=xlabel or x, ylabel=ylabel)
     return figure
