@@ -238,8 +238,12 @@ def compare(values: pd.DataFrame, reference: pd.Series | pd.DataFrame, draws: Re
     if isinstance(reference, pd.Series):
         values = values.drop(columns=reference.name, errors="ignore")
     found = draws.compare(reference, values).rename(columns=LEVELS).drop(columns="distinguishable")
-    ends = (found[name] for name in ("difference_low", "difference_high", "p_holm"))
-    return found.assign(verdict=[*map(tier, *ends)])
+    return found.assign(verdict=verdicts(found))
+
+
+def verdicts(frame: pd.DataFrame, difference: str = "difference", p: str = "p_holm") -> list[str]:
+    """What each difference of a frame is called (:func:`tier`), by its ends ``<difference>_low`` and ``_high``."""
+    return [*map(tier, *(frame[name] for name in (f"{difference}_low", f"{difference}_high", p)))]
 
 
 def nested_choice(values: pd.DataFrame, company: pd.Series, n_folds: int = 5, n_draws: int = 200) -> float:

@@ -18,7 +18,9 @@ from jupyter_client.manager import start_new_kernel
 from lib.files import ROOT
 from lib.studies import NOTEBOOKS, OUTPUTS_VARIABLE
 
-TYPES = "{n: type(v).__name__ for n, v in [*globals().items()] if n[0] != '_' and n not in ('In', 'Out', 'exit', 'quit')}"
+TYPES = (
+    "{n: type(v).__name__ for n, v in [*globals().items()] if n[0] != '_' and n not in ('In', 'Out', 'exit', 'quit')}"
+)
 SECONDS = re.compile(r"\b\d+(\.\d+)? s\b")
 
 
@@ -26,7 +28,9 @@ SECONDS = re.compile(r"\b\d+(\.\d+)? s\b")
 def kernel(outputs: Path) -> Iterator:
     """A client of a new kernel whose chapters write into ``outputs``."""
     environment = os.environ | {OUTPUTS_VARIABLE: str(outputs), "OMP_NUM_THREADS": "1"}
-    manager, client = start_new_kernel(kernel_name="python3", cwd=str(outputs), env=environment)
+    manager, client = start_new_kernel(
+        kernel_name="python3", cwd=str(outputs), env=environment, extra_arguments=["--IPKernelApp.log_level=50"]
+    )
     try:
         yield client
     finally:
@@ -53,8 +57,8 @@ def executed(client, source: str) -> tuple[str, str, dict[str, str]]:
     return SECONDS.sub("", "".join(shown)), "", types
 
 
-def rerun(name: str, given: dict[str, object], outputs: Path) -> list[str]:
-    """Run a chapter, then every cell again, one by one, but for the parameters; one line for each fault."""
+def rerun(name: str, given: dict[str, object], outputs: Path, again: bool = True) -> list[str]:
+    """Run a chapter, then every cell ``again``, one by one, but for the parameters; one line for each fault."""
     cells = nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4).cells
     sources = [cell.source for cell in cells if cell.cell_type == "code"]
     changed = "\n".join(f"{parameter} = {value!r}" for parameter, value in given.items())
@@ -69,7 +73,7 @@ def rerun(name: str, given: dict[str, object], outputs: Path) -> list[str]:
             moved = {one: (known[one], kind) for one, kind in types.items() if known.get(one, kind) != kind}
             faults += [f"{name}, cell {number}: {one} was {old}, is {new}" for one, (old, new) in moved.items()]
             known |= types
-        for number, source in enumerate(sources[1:], 1):
+        for number, source in enumerate(sources[1:] if again else [], 1):
             shown, error, _ = executed(client, source)
             if error:
                 faults.append(f"{name}, cell {number} again: {error}")

@@ -174,6 +174,32 @@ def test_a_difference_is_called_by_one_rule():
     assert {one: m.tier(*one) for one in called} == called
 
 
+def test_a_frame_of_values_is_compared_column_by_column_and_the_reference_is_left_out():
+    ids = [f"q{n}" for n in range(8)]
+    draws = m.Resampling(pd.Series([*"AABBCCDD"], ids), 500)
+    values = pd.DataFrame({"a": [1.0] * 8, "b": [0.0] * 8, "c": [1.0, 0.0] * 4}, ids)
+    level = m.means(values, draws)
+    assert level["mean"].tolist() == [1, 0, 0.5]
+    assert (level.index.name, level["n"].tolist(), level["n_companies"].tolist()) == ("method", [8] * 3, [4] * 3)
+    gains = m.compare(values, values["a"], draws)
+    assert gains["difference"].to_dict() == {"b": -1, "c": -0.5}
+    assert gains["verdict"].tolist() == m.verdicts(gains) == ["likely loss"] * 2, "of 4 companies p is 1/8 at least"
+    paired = m.compare(values[["a", "c"]], values[["b", "a"]].set_axis(["a", "c"], axis=1), draws)
+    assert paired["difference"].to_dict() == {"a": 1, "c": -0.5}
+    assert m.compare(values[[]], values["a"], draws).empty
+
+
+def test_the_best_column_is_scored_where_it_was_not_chosen():
+    company = pd.Series([*"ABCDEFGHIJ"])
+    same = pd.DataFrame({"a": [0.5] * 10, "b": [0.5] * 10})
+    assert m.nested_choice(same, company) == pytest.approx(0.5)
+    split = pd.DataFrame({"a": [1.0, 0.0] * 5, "b": [0.0, 1.0] * 5})  # each is best where it is not scored
+    assert m.nested_choice(split, company) < 0.5
+    better = pd.DataFrame({"a": [1.0] * 10, "b": [0.0] * 10})
+    assert m.nested_choice(better, company) == 1
+    assert np.isnan(m.nested_choice(same, pd.Series(["A"] * 10))), "nothing can be held out of one company"
+
+
 def test_another_family_s_p_changes_the_verdict():
     found = pd.DataFrame(
         {"difference_low": [0.1, 0.1], "difference_high": [0.2, 0.2], "p_holm": 0.01, "verdict": "gain"}

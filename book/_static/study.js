@@ -1,20 +1,18 @@
 // One switch for the code of a page, and pictures that open at their own size.
 "use strict";
 document.addEventListener("DOMContentLoaded", () => {
-  const cells = [...document.querySelectorAll(".bd-article details.hide.above-input")];
   const article = document.querySelector(".bd-article section");
-  if (cells.length && article) {
+  if (article && document.querySelector(".bd-article .cell_input")) {
     const button = document.createElement("button");
     button.type = "button";
     button.className = "code-switch";
     const set = (isShown) => {
-      cells.forEach((cell) => { cell.open = isShown; });
       document.body.classList.toggle("code-is-hidden", !isShown);
       button.setAttribute("aria-pressed", String(isShown));
       button.textContent = isShown ? "Hide code" : "Show code";
     };
     button.addEventListener("click", () => set(button.getAttribute("aria-pressed") !== "true"));
-    set(false);
+    set(true);
     article.querySelector("h1").after(button);
   }
   for (const image of document.querySelectorAll(".bd-article figure img")) {

@@ -31,7 +31,7 @@ from lib.method_sets import measured
 from lib.metrics.pooled import FOLDER
 from lib.models.written import read_records
 from lib.page_scorer.full import finished_folds
-from lib.show.display import PAGE_COMMENT
+from lib.show.output import PAGE_COMMENT
 from lib.study import Study
 from lib.typed import table_bytes
 from lib.words import StudyError

@@ -19,11 +19,13 @@ from lib.method import stored
 from lib.metrics.retrieval import page_recall
 from lib.retrievers import bm25, dense
 from lib.runs import rank
+from lib.stats import Interval, Resampling, percentiles
 from lib.study import Study
 from lib.tokens import FINANCE, content_tokens
 
 DOSES = (0, 1, 2, 4, 8)  # words
 DELETED, APPENDED, CONTROL = KINDS = ("deleted", "appended", "control")
+EFFECTS = "kind dose n_words bm25 dense mean low high n n_clusters set".split()
 SEED = 0  # of the control's pages
 TOKEN = re.compile(FINANCE.pattern, re.I)
 
@@ -80,3 +82,48 @@ def measured(study: Study, k: int = 5) -> pd.DataFrame:
             found = page_recall(rank(scores, study.questions, study.chunks, k), study.questions, k)
             parts.append(about.assign(method=method, value=found[part["question_id"]].to_numpy()))
     return pd.concat(parts, ignore_index=True)
+
+
+def gains(found: pd.DataFrame) -> pd.DataFrame:
+    """BM25 less dense search in what :func:`measured` gives: questions × (kind, dose)."""
+    values = found.pivot(index="question_id", columns=["method", "kind", "dose"], values="value")
+    return values["bm25"] - values["dense"]
+
+
+def effects(found: Mapping[str, pd.DataFrame], draws: Mapping[str, Resampling]) -> pd.DataFrame:
+    """The means of :func:`measured` and of :func:`gains` (mean, low, high) by set, kind and dose: EFFECTS."""
+    rows = []
+    for name, of_set in found.items():
+        means = of_set.pivot_table(index=["kind", "dose"], columns="method", values="value")
+        words = of_set.groupby(["kind", "dose"])["n_words"].mean()
+        for (kind, dose), apart in gains(of_set).items():
+            level = draws[name].interval(apart, span=(-1.0, 1.0))
+            rows.append((kind, dose, words[kind, dose], *means.loc[(kind, dose), ["bm25", "dense"]], *level, name))
+    return pd.DataFrame(rows, columns=EFFECTS)
+
+
+def level_at(falling: np.ndarray) -> float:
+    """The first of DOSES, or a point on the line between two, at which values are no more above zero; else NaN."""
+    below = np.flatnonzero(falling <= 0)
+    if not len(below):
+        return np.nan
+    ends = [below[0], below[0] - 1]
+    return float(np.interp(0, falling[ends], np.take(DOSES, ends))) if below[0] else 0.0
+
+
+def crossing(apart: pd.DataFrame, draws: Resampling) -> Interval:
+    """The dose at which both methods find equally much, and its interval.
+
+    Args:
+        apart: of :func:`gains`. Where BM25 is behind, words are appended; where it is ahead, they are deleted, and the
+            dose is negative.
+
+    Returns:
+        NaN where no dose is enough. In a draw without a crossing it is the largest dose.
+    """
+    side, kind = (-1.0, APPENDED) if apart[APPENDED, 0].mean() < 0 else (1.0, DELETED)
+    values = side * apart[kind]
+    mean, *drawn = map(level_at, np.vstack([values.mean(), draws.means(values)]))
+    ends = percentiles(np.nan_to_num(drawn, nan=DOSES[-1])) if mean == mean else (np.nan, np.nan)
+    n_companies = draws.company.reindex(values.index).nunique()
+    return Interval(-side * mean + 0.0, *sorted(-side * end + 0.0 for end in ends), len(values), n_companies)

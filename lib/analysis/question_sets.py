@@ -8,6 +8,7 @@ writers did. Draws are of companies, in each set by itself.
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
 from typing import NamedTuple
@@ -16,8 +17,10 @@ import numpy as np
 import pandas as pd
 
 from lib.analysis.breakdowns import MIN_QUESTIONS
+from lib.analysis.claims import claims
 from lib.analysis.failures import STATEMENTS, page_kind
 from lib.analysis.measured import known_file
+from lib.analysis.statistic import correlation_of
 from lib.evaluation import read_metrics
 from lib.files import read_yaml
 from lib.method import stored
@@ -122,6 +125,72 @@ def observed(found: pd.DataFrame, company: pd.Series, metrics: Metrics, k: int =
     """The features of a set's questions (index question_id), ``company``, page recall at k of ROWS, and GAIN."""
     values = {name: metrics[name, "page_recall", k] for name in ROWS if name in metrics}
     return found.assign(company=company, **values, **{GAIN: values["bm25"] - values["dense"]})
+
+
+def by_thirds(found: pd.DataFrame, n_draws: int) -> pd.DataFrame:
+    """BM25 less dense search in thirds by overlap of what :func:`observed` gives: third, the means of overlap, bm25 and
+    dense, and the difference's mean, low, high, n and n_clusters. Questions of equal overlap are in one third."""
+    third, rows = (3 * (found["overlap"].rank() - 0.5) / len(found)).astype(int), []
+    for number, part in found.groupby(third):
+        about = {"third": ("first third", "middle third", "last third")[number]}
+        about |= part[["overlap", "bm25", "dense"]].mean().to_dict()
+        rows.append(about | Resampling(part["company"], n_draws).difference(part["bm25"], part["dense"])._asdict())
+    return pd.DataFrame(rows)
+
+
+def agreement(values: Mapping[str, pd.DataFrame], draws: Mapping[str, Resampling]) -> tuple[float, float, float]:
+    """Spearman's correlation of two sets' leaderboards, and its interval, which draws the companies of each set.
+
+    Args:
+        values: name of a set to its values, questions × methods, with the same methods in both.
+
+    Returns:
+        NaN of fewer or more than two sets.
+    """
+    if len(values) != 2:
+        return (np.nan,) * 3
+    ranks = []
+    for place, (name, of_set) in enumerate(values.items()):
+        apart = replace(draws[name], seed=draws[name].seed + place)  # the sets are drawn apart
+        ranks.append(pd.DataFrame(np.vstack([of_set.mean(), apart.means(of_set)])).rank(axis=1).to_numpy())
+    rho, *drawn = correlation_of(np.hstack(ranks))
+    return rho, *percentiles(np.array(drawn))
+
+
+def side(board: pd.DataFrame, first: str, second: str, are_contrary: bool) -> int:
+    """1 or 2 for the claim of two whose whole interval lies above its bound, 0 for neither or both.
+
+    Args:
+        board: low, high and bound by claim, as :func:`lib.analysis.scoreboard.board_of` gives them.
+        are_contrary: whether the contrary of the first claim is what the second says.
+    """
+    a, b = board.loc[first], board.loc[second]
+    is_first, is_second = a["low"] > a["bound"], b["low"] > b["bound"]
+    is_second |= are_contrary and a["high"] < a["bound"]
+    return 0 if is_first == is_second else 1 if is_first else 2
+
+
+def resolved_by(sides: set[int]) -> str:
+    """What resolves a contradiction of which each set is on one of some sides (:func:`side`)."""
+    return "by the questions" if {1, 2} <= sides else "for all" if sides in ({1}, {2}) else "open"
+
+
+def contradictions(boards: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """CONTRADICTIONS by the boards of question sets: about, first, second, each set's :func:`side`, and resolved."""
+    found = pd.DataFrame(CONTRADICTIONS, columns=["about", "first", "second", "are_contrary"])
+    pairs = found[["first", "second", "are_contrary"]].to_numpy()
+    for name, board in boards.items():
+        found[name] = [side(board, *pair) for pair in pairs]
+    found["resolved"] = [resolved_by({*row}) for row in found[[*boards]].to_numpy()]
+    return found.drop(columns="are_contrary")
+
+
+def supported(found: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
+    """:func:`contradictions` with the claims in words in place of the sides of the named sets."""
+    texts = {claim.id: claim.claim for claim in claims()}
+    sides = [("neither", texts[a], texts[b]) for a, b in found[["first", "second"]].to_numpy()]
+    words = {name: [of[one] for of, one in zip(sides, found[name], strict=True)] for name in names}
+    return found.assign(**words)
 
 
 def published_sets(profile: str = "default") -> dict[str, pd.DataFrame]:

@@ -1,6 +1,6 @@
 """What generated text may contain: the roles, directives and HTML that this book's own code writes, and nothing else.
 
-Text of a dataset is escaped where it meets MyST (:func:`lib.show.display.escape`). Should one place forget that, a role
+Text of a dataset is escaped where it meets MyST (:func:`lib.show.markup.escape`). Should one place forget that, a role
 that copies a file, a directive that includes one, or a script is found here, before anything is compiled: the text is
 parsed as jupyter-book parses it, and what is not on these lists is refused.
 """
@@ -57,7 +57,6 @@ ATTRIBUTES = re.compile(
 )
 SCRIPT = re.compile(r"\.\./_static/[\w-]+\.js")
 PICTURE = re.compile(r"data:image/(?:svg\+xml|png);base64,[A-Za-z0-9+/]+=*")  # in which no script runs
-OF_GLUE = "application/papermill.record/"
 HTML_PAGES = {"leaderboard"}  # generated pages with HTML of their own
 
 
@@ -82,8 +81,8 @@ def check_generated(outputs: Path) -> None:
 
 def found_in_output(kind: str, content: str | dict) -> list[str]:
     """What an output of a cell contains that it may not."""
-    kind = kind.removeprefix(OF_GLUE)
-    readers = {"text/html": found_in_html, "text/markdown": found_in, "text/plain": lambda content: []}
+    readers = {"text/html": found_in_html, "text/markdown": found_in}
+    readers |= dict.fromkeys(("text/plain", "image/png"), lambda content: [])  # in which no script runs
     return readers[kind](content) if kind in readers else [f"an output of type {kind}"]
 
 

@@ -19,9 +19,9 @@ from lib.metrics.frame import best
 from lib.models.weights import lock, models_of, weights_of
 from lib.profile import load_profile
 from lib.published import ANSWERS_FILE, METRICS_FILE, Published
-from lib.show.display import show_figure, table
+from lib.show.output import drawing, gain, interval, show
 from lib.show.tables import title
-from lib.stats import tier
+from lib.stats import tier, verdicts
 from lib.study import Study
 from lib.typed import read_csv
 
@@ -148,7 +148,7 @@ def headline(study: Study, summary: pd.DataFrame) -> str:
             "Of the pages with evidence, what share is found in the first {k} chunks, and where the rest is lost; "
             "*records* are the filings' metadata. "
         )
-        figure = show_figure(study, FIGURE, "headline", caption.format(k=K) + intervals(summary), ALT).markdown
+        figure = drawing(study, FIGURE, "headline", caption.format(k=K) + intervals(summary), ALT).markdown
     if len(rows) > 1:
         caption = (
             "Each step beside the one above it: page recall (share of the gold pages in the chunks read; *pooled* "
@@ -157,10 +157,11 @@ def headline(study: Study, summary: pd.DataFrame) -> str:
             "the step's chapter; to read more chunks cannot lose and is not tested. Ahead's recall is the mean over "
             "several draws of its folds; the last step and *pooled* have the first draw."
         )
-        show = {"What to do": "do", "Needs": "needs", "Page recall": "page_recall", "Pooled": "page_recall_pooled"}
-        show |= {"Gain": "difference", "Seconds": "question_s"}
-        show = {head: name for head, name in show.items() if name in rows}
-        climbed = table(study, rows, "actions", caption, show=show).markdown
+        columns = {"What to do": "do", "Needs": "needs", "Page recall": interval("page_recall")}
+        columns |= {"Pooled": "page_recall_pooled"} if "page_recall_pooled" in rows else {}
+        columns |= {"Gain": gain(), "Seconds": "question_s", "Verdict": "verdict"}
+        shown = rows.assign(verdict=verdicts(rows))
+        climbed = show(study, shown, "actions", caption, columns=columns, data=rows).markdown
     return filled(
         "headline",
         found=found.rstrip("."),

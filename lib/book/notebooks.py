@@ -182,7 +182,8 @@ def cleaned(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
     for cell in notebook.cells:
         tags = cell.metadata.get("tags", [])
         tags += ["remove-input"] * ("injected-parameters" in tags)
-        cell.metadata = nbformat.from_dict({"tags": tags} if tags else {})
+        folded = {name: cell.metadata[name] for name in {"jupyter"} & set(cell.metadata)}  # a solution, in Jupyter
+        cell.metadata = nbformat.from_dict(({"tags": tags} if tags else {}) | folded)
         if cell.cell_type == "code":
             shown = [out for out in cell.outputs if out.get("name") != "stderr"]
             cell.outputs = [out for out in shown if WIDGET not in out.get("data", {})]

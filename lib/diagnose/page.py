@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import matplotlib.pyplot as plt
 import pandas as pd
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from rich import box
@@ -19,9 +18,11 @@ from lib.data.records import printable
 from lib.files import ROOT, digest_of
 from lib.methods import METHODS
 from lib.metrics import METRICS
-from lib.show.display import laid_out, with_interval
+from lib.show.display import with_interval
 from lib.show.figures import LOST, lost_bars
 from lib.show.markup import label
+from lib.show.output import Column, gain, interval, printed
+from lib.stats import tier
 
 FOLDER, STYLE = Path(__file__).parent, ROOT / "book" / "_static" / "study.css"
 AT_K = "doc_recall page_recall page_recall_pooled page_hit pages_unjudged ctx_bleu ctx_rouge_l".split()
@@ -92,22 +93,24 @@ def lead(found) -> list[str]:
 def sections(found) -> Iterator[Section]:
     """The parts of the page, in its order."""
 
-    def section(head: str, says: str, frame: pd.DataFrame, heads: Mapping[str, str]) -> Section:
+    def section(head: str, says: str, frame: pd.DataFrame, heads: Mapping[str, Column]) -> Section:
         shown = {head: name for head, name in heads.items() if head != "Run" or len(found.runs) > 1}
         named = frame.assign(**{name: frame[name].map(title) for name in ("run", "method") if name in frame})
-        return Section(head, says.format(k=found.k), laid_out(named, shown))
+        return Section(head, says.format(k=found.k), printed(named, shown))
 
-    heads = {"Row": "method"} | {head.capitalize(): part for part, (head, *_) in LOST.items()}
+    heads = {"Row": "method"} | {head.capitalize(): interval(part) for part, (head, *_) in LOST.items()}
     yield section("Where evidence is lost", SHARES, found.decomposition, heads)
     if len(found.actions):
         heads = {"Run": "run", "What to do": "do", "Needs": "needs", "Page recall": "page_recall"}
-        heads |= {"Difference": "difference", "Lost with the filing": "of_document", "Lost inside it": "of_page"}
+        heads |= {"Difference": gain(), "Lost with the filing": "of_document", "Lost inside it": "of_page"}
         yield section("What to change first", STEPS, found.actions, heads)
-    heads = {"Run": "run", "Compared with": "method", "Page recall": "reference_mean", "Difference": "difference"}
+    heads = {"Run": "run", "Compared with": "method", "Page recall": "reference_mean"}
+    heads |= {"Difference": gain(low="low", high="high"), "p": "p", "p (Holm)": "p_holm", "Verdict": "verdict"}
     for family, head in (("beside", "Beside the study"), ("others", "Beside all other rows of the study")):
         part = found.paired[found.paired["family"] == family].sort_values("reference_mean", ascending=False)
         if len(part):
-            yield section(head, TESTED, part, heads | {"p": "p", "p (Holm)": "p_holm"})
+            verdict = [*map(tier, part["low"], part["high"], part["p_holm"])]
+            yield section(head, TESTED, part.assign(verdict=verdict), heads)
     for by in found.by_type["by"].unique():
         part = found.by_type[(found.by_type["by"] == by) & (found.by_type["metric"] == "page_recall")]
         cells = [*map(with_interval, part["mean"], part["low"], part["high"])]
@@ -129,14 +132,18 @@ def sections(found) -> Iterator[Section]:
     rows = rows[((rows["k"] == found.k) & rows["metric"].isin(AT_K)) | ((rows["k"] == 10) & rows["metric"].isin(AT_10))]
     named = [f"{METRICS[one].title} at {k}" for one, k in zip(rows["metric"], rows["k"], strict=True)]
     says = f"Means over {rows['n'].iloc[0]} questions of {rows['n_companies'].iloc[0]} companies."
-    yield section("Measures", says, rows.assign(named=named), {"Run": "method", "Measure": "named", "Mean": "mean"})
+    yield section(
+        "Measures",
+        says,
+        rows.assign(named=named),
+        {"Run": "method", "Measure": "named", "Mean": interval("mean", "low", "high")},
+    )
 
 
 def html_of(found) -> str:
     """The page: no script, no other file, every text of a run or a dataset as text."""
     drawn = lost_bars(found.decomposition.assign(method=[label(title(name)) for name in found.decomposition["method"]]))
     drawn.savefig(packed := io.StringIO(), format="svg", transparent=True, metadata={"Date": None, "Creator": None})
-    plt.close(drawn)
     environment = Environment(
         loader=FileSystemLoader(FOLDER), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )

@@ -8,6 +8,7 @@ from itertools import combinations
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.artist import Artist
+from matplotlib.backends.backend_agg import FigureCanvasAgg, RendererAgg
 from matplotlib.collections import Collection
 from matplotlib.colors import to_hex
 from matplotlib.lines import Line2D
@@ -22,11 +23,17 @@ OF_DEMO = "page-of-the-demo"  # the gid of axes whose page may be published
 
 def smallest_type(drawn: plt.Figure) -> str:
     """The size in points of a figure's smallest type where the book shows it, in a column of SHOWN_WIDTH inches."""
-    drawn.canvas.draw()
-    width = drawn.get_tightbbox(drawn.canvas.get_renderer()).width
+    width = drawn.get_tightbbox(laid_out(drawn)).width
     texts = [text for text in drawn.findobj(Text) if text.get_visible() and text.get_text().strip()]
     sizes = [text.get_fontsize() for text in texts]
     return f"{min(sizes, default=10) * min(1, SHOWN_WIDTH / width):.1f}"
+
+
+def laid_out(drawn: plt.Figure) -> RendererAgg:
+    """Lay a figure out, whatever showed it last; what it was measured with."""
+    canvas = FigureCanvasAgg(drawn)
+    canvas.draw()
+    return canvas.get_renderer()
 
 
 def not_drawn(drawn: plt.Figure) -> list[str]:
@@ -102,7 +109,7 @@ def _lines_high(axes: plt.Axes, lines: list[int]) -> float:
 
 def _meeting(drawn: plt.Figure) -> int:
     """How many pairs of a figure's texts overlap."""
-    drawn.canvas.draw()
+    laid_out(drawn)
     shown = (text for text in drawn.findobj(Text) if text.get_visible() and text.get_text().strip())
     places = [text.get_window_extent().padded(-2) for text in shown]
     return sum(one.overlaps(other) for one, other in combinations(places, 2))

@@ -38,8 +38,8 @@ class Drawing(Figure):
 
     alt = ""
 
-    def _repr_svg_(self) -> str:
-        self.savefig(drawn := io.StringIO(), format="svg", bbox_inches="tight", facecolor="white")
+    def _repr_png_(self) -> bytes:
+        self.savefig(drawn := io.BytesIO(), format="png", bbox_inches="tight", facecolor="white")
         return drawn.getvalue()
 
 

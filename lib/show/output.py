@@ -12,13 +12,14 @@ import pandas as pd
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from lib.show.display import HEADS, PAGE_COMMENT, TITLES, Shown, markdown_table, p_value, seconds, typeset
+from lib.show.display import HEADS, TITLES, Shown, markdown_table, p_value, seconds, typeset
 from lib.show.drawn import NARROW, OF_DEMO, for_phone, not_drawn, pages_in, smallest_type
 from lib.show.markup import PLACEHOLDER, as_csv, escape
 from lib.study import Study
 from lib.words import NeedsFilings
 
 TYPE, NOT_DRAWN = ("smallest type", "not drawn")  # in a figure's file
+PAGE_COMMENT = "shows a page of a filing"
 NOTHING = "Nothing to show: no row of this run has it."
 
 
@@ -221,3 +222,8 @@ def _with_data(caption: str, file: str) -> str:
 
 def _numbered(head: str, body: str, takeaway: str, outputs: Path | None = None) -> Shown:
     return Shown(f"::::{head}\n\n{body}\n::::\n" + (f"\n**{takeaway}**\n" if takeaway else ""), outputs)
+
+
+def joined(parts: Sequence[Shown]) -> Shown:
+    """Several figures or tables of one study as one output, below each other."""
+    return Shown("\n".join(one.markdown for one in parts), next((one.outputs for one in parts if one.outputs), None))

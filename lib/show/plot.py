@@ -24,6 +24,7 @@ from lib.show.figures import (
     spread_labels,
 )
 from lib.show.figures import bars as draw_bars
+from lib.show.markup import label
 from lib.show.tables import title
 
 DASHES = ("-", "--", "-.", ":")
@@ -130,7 +131,7 @@ def frontier(
     }
     axes.set(xscale="log", xlabel=xlabel or x, ylabel=ylabel or y)
     name_dots(axes, pd.DataFrame(places), 0.045 * frame[y].max())
-    axes.set_xlim(frame[x].min() / 6, frame[x].max() * 30)
+    axes.set_xlim(frame[x].min() / 15, frame[x].max() * 30)
     return figure
 
 
@@ -197,6 +198,103 @@ def waterfall(frame: pd.DataFrame, notes: Sequence[str], xlabel: str = "", named
         axes.text(high + 0.015, row, note, va="center")
     axes.set(xlim=(0, 1.3), xticks=np.arange(0, 1.1, 0.2), xlabel=xlabel)
     label_rows(axes, [*map(named, frame.index)])
+    return figure
+
+
+def differences(
+    frame: pd.DataFrame,
+    x: str,
+    by: str,
+    line: str = "",
+    xlabel: str = "",
+    ylabel: str = "",
+    ticks: Sequence[float] = (),
+) -> Drawing | None:
+    """Lines of differences with their intervals about zero, a colour per value of ``by``; of its lines (values of
+    ``line``) the first is solid and the others dashed, and each is named at its end. A long frame with these columns,
+    ``x``, mean, low and high; ``ticks`` are by default its values of ``x``."""
+    if frame.empty:
+        return None
+    figure = blank(3.8, alt="Lines of differences with intervals about a line at zero.")
+    (axes,) = figure.axes
+    for colour, (_, part) in zip(COLOURS, frame.groupby(by, sort=False), strict=False):
+        for number, (name, points) in enumerate(part.groupby(line or by, sort=False)):
+            points = points.drop_duplicates(x).sort_values(x)
+            ends = abs(points[["low", "high"]].to_numpy() - points[["mean"]].to_numpy()).T
+            style = {"fmt": "o--" if number else "o-", "mfc": "none" if number else colour, "color": colour}
+            axes.errorbar(points[x], points["mean"], ends, ms=5, capsize=2, lw=1.4, **style)
+            style = {"textcoords": "offset points", "va": "center", "fontsize": 9, "color": colour}
+            axes.annotate(label(name), points[[x, "mean"]].iloc[-1], (8, 0), **style)
+    axes.axhline(0, color=GREY, lw=0.8)
+    axes.set(xlabel=xlabel or x, ylabel=ylabel, xticks=ticks if len(ticks) else frame[x].unique())
+    axes.set_xlim(right=frame[x].max() + 0.32 * (frame[x].max() - frame[x].min()))  # for the names
+    return figure
+
+
+def rank_changes(means: pd.DataFrame, steep: int = 5, named: Naming = title) -> Drawing | None:
+    """A line per method from its rank in the first of two columns to that in the second, with its means; lines that
+    rise by ``steep`` ranks or more are thick, those that fall by as many dashed."""
+    if means.empty:
+        return None
+    ranks = means.rank(ascending=False, method="first")
+    figure = blank(0.3 * len(ranks) + 0.8, alt="Two columns of methods, a line from each one's rank to its other rank.")
+    (axes,) = figure.axes
+    for name, row in ranks.iterrows():
+        rises, falls = (sign * (row.iloc[0] - row.iloc[1]) >= steep for sign in (1, -1))
+        colour, width = (COLOURS[1], 2.5) if rises else (COLOURS[0], 2) if falls else (GREY, 1)
+        axes.plot([0, 1], row, "o--" if falls else "o-", color=colour, lw=width, ms=4)
+        for place, side, away in ((0, "right", -0.05), (1, "left", 0.05)):
+            text = f"{named(name)}  {means.loc[name].iloc[place]:.2f}"
+            axes.text(place + away, row.iloc[place], text, ha=side, va="center", fontsize=9)
+    axes.set(xticks=[0, 1], xticklabels=[*map(label, ranks)], xlim=(-1.6, 2.6), yticks=[])
+    axes.invert_yaxis()
+    axes.grid(visible=False)
+    axes.spines[["left", "bottom"]].set_visible(False)
+    return figure
+
+
+def bar_panels(frame: pd.DataFrame, panels: str, by: str, labels: Sequence[str]) -> Drawing | None:
+    """Panels of :func:`bars` beside each other, a panel per value of ``panels`` and a bar per value of ``by``; a long
+    frame with these columns, mean, low and high (or NaN), in which each bar has a row per label, in their order."""
+    if frame.empty:
+        return None
+    heads, n_parts = sorted(frame[panels].unique()), frame[by].nunique()
+    alt = "Panels with groups of horizontal bars."
+    figure = blank(0.3 * len(labels) * n_parts + 0.9, n_panels=len(heads), alt=alt, sharey=True)
+    for axes, head in zip(figure.axes, heads, strict=True):
+        parts = frame[frame[panels] == head].groupby(by, sort=False)
+        draw_bars(axes, {name: part.dropna(axis="columns", how="all") for name, part in parts}, labels, COLOURS)
+        axes.set(xlabel=METRIC_TITLES.get(head, head), xlim=(0, 1.35 * axes.get_xlim()[1]))  # for the names of bars
+    return figure
+
+
+def extrapolated(
+    points: pd.DataFrame,
+    fitted: pd.DataFrame,
+    x: str,
+    y: str,
+    xlabel: str = "",
+    ylabel: str = "",
+    named: Naming = title,
+) -> Drawing | None:
+    """Dots (``points``: method, ``x``, ``y``) and a line per method (``fitted``: the same and is_measured) on a log
+    axis; a line is dashed where it is not measured, and named at its end."""
+    if fitted.empty:
+        return None
+    figure = blank(4.6, alt="Dots and a line per method on a log axis, dashed beyond them.")
+    (axes,), lines = figure.axes, fitted.groupby("method", sort=False)
+    last = lines[[x, y]].last()
+    heights = dict(zip(last.index, spread_labels(last[y], 0.075), strict=True))
+    for colour, (name, line) in zip(COLOURS, lines, strict=False):
+        of_method = points[points["method"] == name]
+        axes.plot(of_method[x], of_method[y], "o", color=colour)
+        for is_measured, part in line.groupby("is_measured"):
+            axes.plot(part[x], part[y], "-" if is_measured else "--", color=colour)
+        text, place = textwrap.fill(named(name), 32), (1.15 * last[x][name], heights[name])
+        axes.text(*place, text, color=colour, va="center", fontsize=9)
+    axes.set(
+        xscale="log", xlim=(None, 40 * fitted[x].max()), ylim=(-0.03, None), xlabel=xlabel or x, ylabel=ylabel or y
+    )
     return figure
 
 

@@ -1,5 +1,7 @@
 """What chapters and pages print of methods: their titles, their means, and what the main study reports of them."""
 
+from collections.abc import Sequence
+
 import pandas as pd
 
 from lib.analysis.facts import MAIN, Rows, facts
@@ -44,3 +46,12 @@ def metric_cells(part: pd.DataFrame) -> dict[str, str]:
     rows = part.set_index("metric")[["mean", "low", "high"]]
     known = [metric for metric in HEADLINE if metric in rows.index]
     return {METRIC_TITLES[metric]: with_interval(*rows.loc[metric]) for metric in known}
+
+
+def beside(
+    frame: pd.DataFrame, index: str | list[str], columns: str, ends: Sequence[str] = ("mean", "low", "high")
+) -> pd.DataFrame:
+    """The intervals of a long frame beside each other: for each value x of ``columns`` x, x_low and x_high."""
+    wide = frame.pivot(index=index, columns=columns, values=[*ends])
+    suffixes = dict(zip(ends, ("", "_low", "_high"), strict=True))
+    return wide.set_axis([f"{name}{suffixes[end]}" for end, name in wide.columns], axis=1)

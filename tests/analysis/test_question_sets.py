@@ -13,6 +13,7 @@ from lib.method_sets import measured
 from lib.metrics.retrieval import page_recall
 from lib.published import METRICS_FILE
 from lib.retrievers.bm25 import BM25
+from lib.stats import Resampling
 from lib.store import FRAME
 from lib.typed import table_bytes, write_frame
 from lib.words import StudyError
@@ -154,6 +155,51 @@ def test_contradictions_are_between_known_claims_of_different_papers():
     assert {claim.says for pair in pairs for claim in pair} == {">"}, "so that a set supports what lies above the bound"
 
 
+def test_a_contradiction_is_resolved_where_sets_support_different_claims():
+    up, down, level = (0.1, 0.2), (-0.2, -0.1), (-0.1, 0.1)
+    of_one = [(level, up, False, 2), (down, level, True, 2), (down, level, False, 0)]  # of the last both may be wrong
+    for *ends, are_contrary, side in [*of_one, (up, down, True, 1), (up, up, True, 0), ((np.nan,) * 2, level, True, 0)]:
+        board = pd.DataFrame(ends, ["a", "b"], ["low", "high"]).assign(bound=0.0)
+        assert sets.side(board, "a", "b", are_contrary) == side
+    found = [sets.resolved_by(sides) for sides in ({1, 2}, {1}, {2}, {0, 1}, {0, 2}, {0})]
+    assert found == ["by the questions", "for all", "for all", "open", "open", "open"]
+
+
+def test_contradictions_have_the_side_of_each_set_and_the_claim_in_words():
+    names = [name for _, *pair, _ in sets.CONTRADICTIONS for name in pair]
+    level = pd.DataFrame({"low": -0.1, "high": 0.1, "bound": 0.0}, names)
+    first, second = level.copy(), level.copy()
+    first.loc[names[0], "low"] = 0.05  # supports the first claim of the first pair
+    second.loc[names[1], "low"] = 0.05
+    found = sets.contradictions({"one": first, "two": second})
+    assert found.loc[0, ["one", "two", "resolved"]].tolist() == [1, 2, "by the questions"]
+    assert found.loc[1, ["one", "two", "resolved"]].tolist() == [0, 0, "open"]
+    texts = {claim.id: claim.claim for claim in claims()}
+    words = sets.supported(found, ["one", "two"])
+    assert words.loc[0, ["one", "two"]].tolist() == [texts[names[0]], texts[names[1]]]
+    assert words.loc[1, ["one", "two"]].tolist() == ["neither", "neither"]
+
+
+def test_thirds_by_overlap_have_their_means_and_difference():
+    company = [*"aabbcc"]
+    table = pd.DataFrame({"overlap": [0.1, 0.1, 0.5, 0.5, 0.9, 0.9], "bm25": [0, 0, 1, 0, 1, 1], "dense": [1, 0] * 3})
+    found = sets.by_thirds(table.assign(company=company), 100)
+    assert found["third"].tolist() == ["first third", "middle third", "last third"]
+    assert found["overlap"].tolist() == pytest.approx([0.1, 0.5, 0.9])
+    assert found["mean"].tolist() == pytest.approx([-0.5, 0.0, 0.5])
+    assert found[["n", "n_clusters"]].to_numpy().tolist() == [[2, 1]] * 3
+
+
+def test_leaderboards_agree_by_their_ranks_and_only_of_two_sets():
+    ids = ["q1", "q2", "q3"]
+    draws = dict.fromkeys(["one", "two"], Resampling(pd.Series([*"abc"], ids), 50))
+    one = pd.DataFrame({"x": 0.1, "y": 0.2, "z": 0.9}, ids)  # ranks 1, 2, 3
+    two = pd.DataFrame({"x": 0.5, "y": 0.4, "z": 0.6}, ids)  # ranks 2, 1, 3: 1 - 6 · 2 / (3 · 8)
+    assert sets.agreement({"one": one, "two": two}, draws) == pytest.approx((0.5, 0.5, 0.5))
+    assert sets.agreement({"one": one, "two": -one}, draws)[0] == pytest.approx(-1)
+    assert np.isnan(sets.agreement({"one": one}, draws)).all()
+
+
 def test_what_to_expect_of_ones_own_questions(study):
     both = {"analysts": known(300, 0.1), "pages": known(300, 0.8, seed=1)}
     study = study.with_changes({"significance.n_draws": 200})
@@ -236,3 +282,35 @@ def test_recall_of_each_dose_is_that_of_its_questions_and_contains_no_text(open_
     for kind in doses.KINDS:
         assert of["bm25", kind, 0].to_dict() == own.to_dict()
     assert seen[0] == study.questions["question"].tolist()
+
+
+@pytest.mark.parametrize(
+    ("appended", "deleted", "crossing"),
+    [
+        # behind: .3 short with 1 word, .1 more with 2, so a quarter short of 2
+        ([[-0.5, -0.3, 0.1, 0.5, 0.5]] * 2, [[-0.5] * 5] * 2, (1.75, 1.75, 1.75)),
+        # ahead: .1 more with 4 deleted, .1 less with 8
+        ([[0.5] * 5] * 2, [[0.5, 0.5, 0.5, 0.1, -0.1]] * 2, (-6, -6, -6)),
+        # one company is level at 1, the other never
+        ([[-0.5, 0, 0.5, 0.5, 0.5], [-0.5, -0.3, -0.1, -0.1, -0.1]], [[-0.5] * 5] * 2, (1 + 0.15 / 0.35, 1, 8)),
+        ([[-0.5, -0.5, -0.5, -0.5, -0.1]] * 2, [[-0.5] * 5] * 2, (np.nan, np.nan, np.nan)),
+        ([[0, -0.5, -0.5, -0.5, -0.5]] * 2, [[0, -0.5, -0.5, -0.5, -0.5]] * 2, (0, 0, 0)),  # level without any word
+    ],
+)
+def test_the_dose_at_which_both_find_equally_much(appended, deleted, crossing):
+    apart = pd.concat([pd.DataFrame(rows, ["q0", "q1"], doses.DOSES) for rows in (appended, deleted)], axis=1)
+    apart.columns = pd.MultiIndex.from_product([["appended", "deleted"], doses.DOSES])
+    found = doses.crossing(apart, Resampling(pd.Series(["a", "b"], ["q0", "q1"]), 500))
+    assert found[:3] == pytest.approx(crossing, nan_ok=True)
+    assert found[3:] == (2, 2)
+
+
+def test_effects_of_doses_are_means_of_bm25_less_dense_search():
+    rows = [("q1", "bm25", 1.0), ("q2", "bm25", 0.0), ("q1", "dense", 0.5), ("q2", "dense", 0.0)]
+    found = pd.DataFrame(rows, columns=["question_id", "method", "value"]).assign(kind="appended", dose=2, n_words=2)
+    assert doses.gains(found)["appended", 2].to_dict() == {"q1": 0.5, "q2": 0.0}
+    draws = Resampling(pd.Series(["a", "b"], ["q1", "q2"]), 100)
+    (row,) = doses.effects({"mine": found}, {"mine": draws}).to_dict("records")
+    assert (row["set"], row["kind"], row["dose"], row["n_words"]) == ("mine", "appended", 2, 2)
+    assert (row["bm25"], row["dense"], row["mean"], row["n"]) == (0.5, 0.25, 0.25, 2)
+    assert [*doses.effects({}, {})] == doses.EFFECTS

@@ -19,7 +19,7 @@ from lib.files import ROOT
 from lib.method_sets import measured
 from lib.methods import METHODS
 from lib.profile import load_profile
-from lib.show.display import NOT_DRAWN, TYPE
+from lib.show.output import NOT_DRAWN, TYPE
 from tests.browser import axe_faults, open_page
 
 OUTPUTS = ROOT / "artifacts" / "demo" / "default"

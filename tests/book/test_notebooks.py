@@ -111,12 +111,13 @@ def test_what_belongs_to_one_machine_and_progress_bars_are_removed():
     bar = nbformat.v4.new_output("display_data", {notebooks.WIDGET: {"model_id": "1"}, "text/plain": "0%"})
     shown = nbformat.v4.new_output("display_data", {"text/plain": "a table"})
     outputs = [nbformat.v4.new_output("stream", name="stderr", text="/home/someone"), bar, shown]
-    about = {"tags": ["injected-parameters"], "papermill": {"duration": 1}}
+    folded = {"jupyter": {"source_hidden": True}}  # as solutions are in Jupyter
+    about = {"tags": ["injected-parameters"], "papermill": {"duration": 1}} | folded
     cell = nbformat.v4.new_code_cell("1", metadata=about, outputs=outputs)
     made = nbformat.v4.new_notebook(cells=[cell], metadata={"papermill": {"input_path": "/home/someone/x.ipynb"}})
     cleaned = notebooks.cleaned(made)
     assert "papermill" not in cleaned.metadata
-    assert cleaned.cells[0].metadata == {"tags": ["injected-parameters", "remove-input"]}
+    assert cleaned.cells[0].metadata == {"tags": ["injected-parameters", "remove-input"]} | folded
     assert cleaned.cells[0].outputs == [shown]
 
 

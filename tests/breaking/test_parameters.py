@@ -45,8 +45,8 @@ def beginning(name: str) -> tuple[dict[str, object], str]:
     """A chapter's parameters, and its code until the study is open."""
     cells = [cell.source for cell in nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4).cells]
     parameters = next(cell for cell in cells if cell.startswith("dataset = "))
-    body = ast.parse(next(cell for cell in cells if "= open_study(" in cell)).body
-    opens = next(place for place, one in enumerate(body) if "= open_study(" in ast.unparse(one))
+    body = ast.parse(next(cell for cell in cells if "= open_chapter(" in cell)).body
+    opens = next(place for place, one in enumerate(body) if "= open_chapter(" in ast.unparse(one))
     values: dict[str, object] = {}
     exec(parameters, values)
     del values["__builtins__"]

@@ -1,0 +1,49 @@
+"""What a chapter stands on, over a small study with BM25 alone."""
+
+import pandas as pd
+import pytest
+
+from lib.chapter import Chapter
+from lib.words import StudyError
+from tests.small import bm25_alone, open_small, small_artifacts, small_folder, study  # noqa: F401
+
+
+@pytest.fixture
+def chapter(study):  # noqa: F811
+    return Chapter.of(study)
+
+
+def test_values_are_questions_by_methods_and_a_reader_s_method_is_one_more_column(chapter):
+    recall = chapter.values("page_recall", ["bm25"], 5)
+    assert (recall.index.tolist(), [*recall]) == (["q1", "q2", "q3"], ["bm25"])
+    assert recall["bm25"].tolist() == [1, 1, 1]
+    recall["mine"] = [1.0, 0.0, 0.0]
+    assert chapter.best(recall) == "bm25"
+    assert chapter.best(recall.assign(a=1.0)) == "a", "ties go to the first name"
+    assert chapter.means(recall)["mean"].round(2).tolist() == [1, 0.33]
+    assert chapter.compare(recall, recall["bm25"])["difference"].round(2).to_dict() == {"mine": -0.67}
+    given = chapter.values("page_recall", ["bm25"], 5, "oracle-document")
+    assert given["bm25"].tolist() == [1, 1, 1]
+
+
+def test_what_there_is_not_is_named(chapter):
+    with pytest.raises(StudyError, match="no metric 'page': say one of doc_recall"):
+        chapter.values("page", ["bm25"], 5)
+    with pytest.raises(StudyError, match="no method 'none'"):
+        chapter.values("page_recall", ["none"], 5)
+
+
+def test_curves_rise_with_the_chunks_that_are_read_and_summaries_have_a_row_a_metric(chapter):
+    curve = chapter.curve(["doc_recall", "page_recall"], ["bm25"])
+    assert [*curve] == ["method", "metric", "k", "mean", "low", "high"]
+    assert all(part["mean"].is_monotonic_increasing for _, part in curve.groupby("metric"))
+    summary = chapter.summary(["page_recall", "doc_recall"], ["bm25"], 5)
+    assert summary[["metric", "mean"]].to_numpy().tolist() == [["doc_recall", 1], ["page_recall", 1]]
+
+
+def test_what_was_not_measured_is_a_frame_without_rows_or_none(chapter):
+    assert chapter.times(["bm25"]).empty
+    assert chapter.with_text() is chapter
+    assert chapter.gains("page_recall", {}, 5).empty
+    assert isinstance(chapter.recall_by_tokens([]), pd.DataFrame)
+    assert chapter.variants(["bm25"], "akarsu2026") == {}
