@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from lib.method import Search
 
 LEVEL = 0.95
+
 EDGES = ((1 - LEVEL) / 2, (1 + LEVEL) / 2)
+
 #: Columns of :meth:`Resampling.compare` by the names that they have where the interval of a mean is shown, too.
 LEVELS = {"mean_low": "low", "mean_high": "high", "low": "difference_low", "high": "difference_high"}
 
@@ -270,3 +272,9 @@ def compare_pairs(values: pd.DataFrame, pairs: Sequence[tuple], draws: Resamplin
     first, second = ({pair: values[pair[side]] for pair in pairs} for side in (0, 1))
     found = draws.compare(second, first)
     return found.assign(verdict=[*map(tier, found["low"], found["high"], found["p_holm"])])
+
+
+def with_p_holm(compared: pd.DataFrame, p_holm: Sequence[float]) -> pd.DataFrame:
+    """A frame of :func:`compare` whose p is corrected within another family, and its verdicts by that p."""
+    found = compared.assign(p_holm=p_holm)
+    return found.assign(verdict=[*map(tier, found["difference_low"], found["difference_high"], found["p_holm"])])

@@ -217,3 +217,12 @@ def test_means_of_columns_with_levels_are_indexed_by_these_levels():
     found = m.means(pd.DataFrame([[0.0, 1], [1, 1]], columns=columns), draws(n_draws=10))
     assert found.index.names == ["part", "pages"]
     assert found["mean"].to_dict() == {("kept", 5): 0.5, ("kept", 10): 1.0}
+
+
+def test_another_family_s_p_changes_the_verdict():
+    found = pd.DataFrame(
+        {"difference_low": [0.1, 0.1], "difference_high": [0.2, 0.2], "p_holm": 0.01, "verdict": "gain"}
+    )
+    changed = m.with_p_holm(found, [0.01, 0.2])
+    assert changed["verdict"].tolist() == ["gain", "likely gain"]
+    assert found["p_holm"].tolist() == [0.01, 0.01]

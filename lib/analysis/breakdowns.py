@@ -19,7 +19,7 @@ from lib.retrievers.identity import years_in
 from lib.retrievers.names import names_company
 from lib.stats import Interval, Resampling, wilson
 from lib.study import Study
-from lib.words import IN_WORDS, Condition
+from lib.words import IN_WORDS, Condition, NeedsFilings
 
 MIN_QUESTIONS = 10
 MIN_COMPANIES = 5
@@ -52,10 +52,21 @@ class Seen(NamedTuple):
 def named(study: Study) -> pd.DataFrame:
     """Whether each question names its company and a year: question_id, named (one of NAMED)."""
     asked = study.questions
+    if "question" not in asked:
+        study.need_filings("what questions name")
     has_company = np.array([*map(names_company, asked["question"], asked["company"])], bool)
     has_year = asked["question"].map(years_in).to_numpy(bool)
     label = np.select([has_company & has_year, has_company, has_year], NAMED[:3], NAMED[3])
     return pd.DataFrame({"question_id": asked["question_id"], "named": label})
+
+
+def labels_of(study: Study) -> pd.DataFrame:
+    """The ``type`` and the ``form`` of each question and, where it is known, what it ``names``, by question_id."""
+    labels = study.questions.set_index("question_id")[["question_type", "doc_type"]].set_axis(["type", "form"], axis=1)
+    try:
+        return labels.assign(names=named(study).set_index("question_id")["named"])
+    except NeedsFilings:
+        return labels
 
 
 def group_interval(draws: Resampling, values: pd.Series) -> tuple[Interval, bool]:
@@ -78,3 +89,12 @@ def by_group(
         found, is_small = group_interval(draws, metrics[one.run, metric, k].reindex(label.index[label == group]))
         rows.append((group, one.name, metric, *found, is_small))
     return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def beside_each_other(groups: pd.DataFrame, metric: str = "page_recall") -> pd.DataFrame:
+    """One metric of :func:`by_group`, whose frame has ``by`` (what it is grouped by), a row per group: by, group, n,
+    n_companies, is_small, and for each run its name, ``<name>_low`` and ``<name>_high``."""
+    index = ["by", "group", "n", "n_companies", "is_small"]
+    wide = groups[groups["metric"] == metric].pivot(index=index, columns="entry", values=["mean", "low", "high"])
+    wide.columns = [name if end == "mean" else f"{name}_{end}" for end, name in wide.columns]
+    return wide.reset_index().fillna({"group": ""})

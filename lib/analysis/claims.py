@@ -8,6 +8,8 @@ from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
+import pandas as pd
+
 from lib.analysis.facts import facts
 from lib.files import read_yaml
 from lib.words import IN_WORDS
@@ -157,3 +159,11 @@ def _claim(name: str, spec: Mapping) -> Claim:
     rest["replaced"] = REPLACEMENTS[spec["replaced"]] if spec.get("replaced") else ""
     rest["treatment"] = tuple(spec.get("treatment", ()))
     return Claim(id=name, **rest, **sides, **limits)
+
+
+def stated_claims() -> pd.DataFrame:
+    """What the papers claim, a row per claim and variant: source, text, place, numbers, kind, says and variant, indexed
+    by ``claim``."""
+    columns = {"claim": "text", "id": "claim"}
+    frame = pd.DataFrame(map(vars, claims())).rename(columns=columns).set_index("claim")
+    return frame[["source", "text", "place", "numbers", "kind", "says", "variant"]]

@@ -3,8 +3,11 @@
 Every one is trained within the same folds; the first step is the untrained sum.
 """
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from lib.ahead.ranker import FROM_COVERS, UNTRAINED, WHOLE, WITH_KINDS, Variant, nested_recalls, without
@@ -14,6 +17,7 @@ from lib.ahead.views import ENCODED, VIEWS
 from lib.evaluation import METRIC_COLUMNS, evaluate
 from lib.methods import METHODS
 from lib.metrics.frame import Metrics, long_frame
+from lib.stats import LEVELS, Resampling, holm, with_p_holm
 from lib.study import Study
 from lib.words import NeedsFilings
 
@@ -50,7 +54,11 @@ MEASURED = {
     f"{KINDS}, by cover pages": FROM_COVERS,
     **{f"trained, without {name}": without(name) for name in (*VIEWS, "encoder")},
 }
+#: Shorter names of those that a table shows beside the rankers that are trained on one set alone.
+SHORT = {BASE: "untrained sum", TRAINED: "trained, without kinds", KINDS: "trained, with kinds"}
 RECALLS = ["doc_recall", "page_recall"]
+BY_SET = "variant set n companies seeds doc mean low high reference".split()
+BY_SET += ["difference", "difference_low", "difference_high", "p", "p_holm", "verdict"]
 
 
 def seeds_of(study: Study, variant: Variant) -> list[int]:
@@ -75,6 +83,14 @@ def ladder_metrics(study: Study, k: int = 5) -> pd.DataFrame:
         for name, values in found.items():
             rows += [long_frame(values[metric], f"rung_{metric}/{name}", k) for metric in values]
     return pd.concat(rows, ignore_index=True).assign(method="ahead", condition="standard")[METRIC_COLUMNS]
+
+
+def known_metrics(study: Study, k: int = 5) -> pd.DataFrame:
+    """:func:`ladder_metrics`; no rows where the steps are not known at this k and need filings that are not here."""
+    try:
+        return ladder_metrics(study, k)
+    except NeedsFilings:
+        return pd.DataFrame(columns=METRIC_COLUMNS)
 
 
 def _own_recalls(study: Study, variant: Variant, seed: int, k: int) -> pd.DataFrame:
@@ -107,3 +123,33 @@ def variants(study: Study) -> dict[str, pd.DataFrame]:
     found = {title: mean_recalls(study, variant) for title, variant in MEASURED.items()}
     found |= {f"trained on {name} alone": mean_recalls(study, WHOLE, (name,)) for name in alone}
     return {title: one.set_index("question_id") for title, one in found.items()} if len(found[BASE]) else {}
+
+
+def by_set(
+    study: Study, recalls: Mapping[str, pd.DataFrame], draws: Resampling, p_kinds: float | None = None
+) -> pd.DataFrame:
+    """Page recall of each of :func:`variants` on each question set: BY_SET, less that of BASE or, where a variant is a
+    trained one with a change, of TRAINED; no rows of no recalls.
+
+    p is corrected within a set and a reference. What the kinds are worth on the study's own set is a step of the
+    ladder: it has that p, ``p_kinds``, and no part in these families, unless there is no ladder (None).
+    """
+    if not recalls:
+        return pd.DataFrame(columns=BY_SET)
+    parts = {(title, name): part for title, one in recalls.items() for name, part in one.groupby("set", sort=False)}
+    reference = dict.fromkeys(recalls, BASE) | dict.fromkeys([*MEASURED][2:], TRAINED)
+    values = {key: part["page_recall"] for key, part in parts.items()}
+    before = {
+        (title, name): recalls[reference[title]].loc[one.index, "page_recall"] for (title, name), one in values.items()
+    }
+    found = replace(draws, company=recalls[BASE]["company"]).compare(before, values)
+    found = found.rename(columns=LEVELS | {"n_clusters": "companies"}).reset_index(drop=True)
+    found = pd.DataFrame([*parts], columns=["variant", "set"]).join(found)
+    found["seeds"] = [len(seeds_of(study, MEASURED.get(title))) for title in found["variant"]]
+    found["doc"] = [part["doc_recall"].mean() for part in parts.values()]
+    is_base = found["variant"] == BASE
+    found["reference"] = found["variant"].map(reference).mask(is_base, "")
+    found.loc[is_base, ["difference", "difference_low", "difference_high", "p"]] = np.nan
+    is_step = found["variant"].eq(KINDS) & found["set"].eq(study.dataset.name) & (p_kinds is not None)
+    p_holm = found[~is_step].dropna(subset="p").groupby(["set", "reference"])["p"].transform(holm)
+    return with_p_holm(found, p_holm.reindex(found.index).where(~is_step, p_kinds))[BY_SET]

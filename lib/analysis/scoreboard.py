@@ -228,10 +228,48 @@ def with_filings(make: Callable[[], pd.DataFrame]) -> pd.DataFrame | None:
         return None
 
 
+def judge_labels(study: Study, metrics: Metrics) -> pd.DataFrame | None:
+    """The labels of the judge of corrective RAG (:func:`lib.analysis.judged.labels_of_first`); None where it is not
+    measured, or where labels need filings that are not here."""
+    return with_filings(lambda: judged.labels_of_first(study)) if "crag" in metrics else None
+
+
+def power_by_source(board: pd.DataFrame) -> pd.DataFrame:
+    """How small a difference the tests of each source find, by ``source``: medians of half_width (of the intervals of
+    95 %), detects (one test) and detects_holm (the first of all its tests), and the number of its tests.
+
+    ``board`` has a row per claim: source, says and columns of :meth:`Scoreboard.scores`. Medians are over the claims
+    about a mean, whose ``spread`` is known.
+    """
+    tested = board[board["p_holm"].notna()]
+    n_tests = tested.groupby("source", sort=False).size()
+    found = tested[tested["spread"].notna()]
+    widths = ((found["high"] - found["low"]) / 2).where(found["says"] != "<=")
+    powers = pd.DataFrame({"half_width": widths, "detects": statistic.detectable(found["spread"], found["n"])})
+    powers["detects_holm"] = statistic.detectable(found["spread"], found["n"], found["source"].map(n_tests))
+    return powers.groupby(found["source"], sort=False).median().assign(tests=n_tests)
+
+
+def first_pair(board: pd.DataFrame) -> Claim:
+    """The first claim that one measured run exceeds one other in one measure, for an example; ``board`` is by claim."""
+    pairs = [one for one in claims() if one.kind == "difference" and len(one.a) == len(one.b) == 1]
+    return next(one for one in pairs if one.says == ">" and board.at[one.id, "verdict"] != NOT_MEASURED)
+
+
+def drawn_differences(board: pd.DataFrame) -> pd.DataFrame:
+    """The claims of a board that are about a difference of two rows and got a verdict, by verdict (in the order of
+    DRAWN) and falling estimate; ``board`` has ``kind``."""
+    by_id = {claim.id: claim for claim in claims()}
+    found = board[board["kind"].isin(["difference", "every", "pairs"]) & board["verdict"].isin(DRAWN)]
+    found = found[[bool(by_id[name].b) for name in found.index]]
+    found = found.assign(order=found["verdict"].map(DRAWN.index))
+    return found.sort_values(["order", "estimate"], ascending=[True, False]).drop(columns="order")
+
+
 def board_of(study: Study, metrics: Metrics, ablation: pd.DataFrame | None = None) -> pd.DataFrame:
     """The scores of the :class:`Scoreboard` of a question set, from its runs' metrics and :func:`beside`; stored."""
     swept = {row: sweep(study, how) for how, row in CHOOSING.items() if row in metrics}
-    labels = with_filings(lambda: judged.labels_of_first(study)) if "crag" in metrics else None
+    labels = judge_labels(study, metrics)
     more = beside(study, metrics, ablation=ablation, softmax=swept.get(CHOOSING["softmax"]), labels=labels)
     whole, sweeps = metrics + Metrics(more), {row: by_weight(values) for row, values in swept.items()}
     low = None if labels is None else judged.with_gold_pages(study, labels)["kappa_low"]

@@ -69,6 +69,12 @@ def questions_needed(effect: float, spread: float) -> float:
     return float(math.ceil((ndtri(1 - ALPHA) + ndtri(POWER)) ** 2 * spread / effect**2)) if effect else math.inf
 
 
+def detectable(spread: pd.Series | float, n: pd.Series | float, n_tests: pd.Series | float = 1) -> pd.Series | float:
+    """The smallest difference that a test at level ALPHA / ``n_tests``, the first step of Holm's correction, finds with
+    a power of POWER: ``(z_{1-α/m} + z_{0.8}) · √(s² · deff / n)``, of the ``spread`` of :func:`spread_of`."""
+    return (ndtri(1 - ALPHA / n_tests) + ndtri(POWER)) * np.sqrt(spread / n)
+
+
 def difference(draws: Resampling, a: pd.Series, b: pd.Series | None, claim: Claim) -> Finding:
     """Test the mean difference of ``a`` and ``b``, values by question_id, or the mean of ``a`` where ``b`` is None."""
     apart, span = (a, (0.0, 1.0)) if b is None else (a - b, (-1.0, 1.0))

@@ -392,3 +392,93 @@ def scatter(
         axes.annotate(named(name), tuple(at), textcoords="offset points", color=COLOURS[0], fontsize=9, **place)
     axes.set(xlim=(-0.02, 1), ylim=(-0.02, 1), xlabel=xlabel or x, ylabel=ylabel or y)
     return figure
+
+
+def dot_panels(panels: Mapping[str, pd.DataFrame], xlabel: str = "", named: Naming = title) -> Drawing | None:
+    """Panels of :func:`dots` beside each other: head → frame, all of the same rows."""
+    if not panels or next(iter(panels.values())).empty:
+        return None
+    rows = next(iter(panels.values())).index
+    alt = "Panels with a row per method, a dot with its interval in each."
+    figure = blank(0.42 * len(rows) + 0.9, n_panels=len(panels), alt=alt, sharex=True, sharey=True)
+    for axes, (head, frame) in zip(figure.axes, panels.items(), strict=True):
+        axes.hlines(np.arange(len(rows)), frame["low"], frame["high"], color=COLOURS[0], lw=1.4)
+        axes.plot(frame["mean"], np.arange(len(rows)), "o", color=COLOURS[0])
+        axes.set_title(head, fontsize=10)
+        axes.set(xlabel=xlabel, xlim=(0, None))
+        axes.grid(axis="y", visible=False)
+    label_rows(figure.axes[0], [textwrap.fill(named(name), 30) for name in rows])
+    return figure
+
+
+def count_panels(frame: pd.DataFrame, n_first: int | None = None) -> Drawing | None:
+    """A panel per column, with a bar and its number per row; the rows behind the first ``n_first`` are grey and below a
+    line."""
+    if frame.empty:
+        return None
+    alt = "Panels of horizontal bars with their numbers, a bar per row."
+    figure = blank(0.28 * len(frame) + 0.8, n_panels=frame.shape[1], alt=alt, sharex=True, sharey=True)
+    n_first = len(frame) if n_first is None else n_first
+    colours = [COLOURS[0]] * n_first + [GREY] * (len(frame) - n_first)
+    for axes, (head, counts) in zip(figure.axes, frame.items(), strict=True):
+        axes.bar_label(axes.barh(np.arange(len(frame)), counts, color=colours), padding=2)
+        if n_first < len(frame):
+            axes.axhline(n_first - 0.5, color=GREY, lw=0.8)
+        axes.set_title(textwrap.fill(str(head), 12), fontsize=10)
+        axes.set(xticks=[], xlim=(0, max(1.0, 1.25 * frame.max().max())))
+        axes.grid(visible=False)
+    label_rows(figure.axes[0], [*map(str, frame.index)])
+    return figure
+
+
+def forest(frame: pd.DataFrame, by: str, mark: str = "", xlabel: str = "", width: int = 60) -> Drawing | None:
+    """A row per text of the index, in lines of ``width`` letters: a dot with its interval, coloured and named by the
+    groups of ``by``, which follow each other, beside a line at zero; a hollow diamond at the values of ``mark``."""
+    if frame.empty:
+        return None
+    texts = [textwrap.fill(str(text), width, max_lines=2, placeholder="…") for text in frame.index]
+    lines_high = np.array([text.count("\n") + 1 for text in texts])
+    rows = pd.Series(lines_high.cumsum() - lines_high / 2, range(len(frame)))
+    alt = f"A row per text with a dot and its interval beside a line at zero, grouped by {by}."
+    figure = blank(0.175 * lines_high.sum() + 0.9, alt=alt)
+    (axes,) = figure.axes
+    for (name, places), colour in zip(rows.groupby(frame[by].to_numpy(), sort=False), COLOURS, strict=False):
+        part = frame.iloc[places.index]
+        axes.hlines(places, part["low"], part["high"], color=colour, lw=2)
+        axes.plot(part["mean"], places, "o", ms=5, color=colour)
+        if mark:
+            axes.plot(part[mark], places, "D", mfc="none", mec=GREY, ms=6)
+        style = {"color": colour, "va": "center", "ha": "right", "transform": axes.get_yaxis_transform()}
+        axes.text(1, places.iloc[-1], name, **style)
+    axes.axvline(0, color=GREY, lw=1)
+    axes.grid(axis="y", visible=False)
+    axes.set_yticks(rows, texts, fontsize=9)
+    axes.set(xlabel=xlabel, ylim=(lines_high.sum() + 0.2, -0.2))
+    return figure
+
+
+def sweep(
+    frame: pd.DataFrame,
+    x: str,
+    by: str,
+    at: float | None = None,
+    xlabel: str = "",
+    ylabel: str = "",
+    named: Naming = title,
+) -> Drawing | None:
+    """A line with its band per value of ``by``, its highest point as a dot and its name in the legend; a dotted line
+    ``at`` a value of ``x``. A long frame with ``x``, ``by``, mean, low and high."""
+    if frame.empty:
+        return None
+    figure = blank(2.8, alt=f"A line with its band per {by}, its highest point marked.")
+    (axes,) = figure.axes
+    for (name, line), colour, dashes in zip(frame.groupby(by, sort=False), COLOURS, DASHES, strict=False):
+        axes.fill_between(line[x], line["low"], line["high"], color=colour, alpha=0.15, lw=0)
+        axes.plot(line[x], line["mean"], dashes, color=colour, lw=2, label=named(name))
+        top = line.loc[line["mean"].idxmax()]
+        axes.plot(top[x], top["mean"], "o", color=colour)
+    if at is not None:
+        axes.axvline(at, color=GREY, ls=":")
+    axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3, fontsize=9)
+    axes.set(xlabel=xlabel or x, ylabel=ylabel)
+    return figure

@@ -11,6 +11,7 @@ from lib.analysis.breakdowns import NAMED, Seen, by_group, group_interval
 from lib.analysis.climb import climb
 from lib.metrics.frame import Metrics
 from lib.stats import Resampling, wilson
+from lib.words import NeedsFilings
 from tests.made import make_study, values
 
 IDS = pd.Index([f"q{i}" for i in range(40)])
@@ -87,3 +88,27 @@ def test_a_gold_page_is_seen_with_the_first_of_its_chunks():
     assert found["page_tokens"].tolist()[:2] == [9, 6]
     assert np.isnan(found["page_tokens"].iloc[2])  # that page of another filing is none
     assert found["run_tokens"].tolist() == [9, 9, 5]
+
+
+def test_runs_of_a_group_stand_beside_each_other():
+    about = {"by": "form", "group": "10-K", "n": 30, "n_companies": 8, "is_small": False}
+    rows = [
+        about | {"entry": name, "metric": metric, "mean": mean, "low": mean - 0.1, "high": mean + 0.1}
+        for metric, shift in (("page_recall", 0.0), ("doc_recall", 0.3))
+        for name, mean in (("dense", 0.2 + shift), ("ahead", 0.6 + shift))
+    ]
+    (row,) = breakdowns.beside_each_other(pd.DataFrame(rows)).to_dict("records")
+    assert (row["group"], row["n"], row["dense"], row["ahead"]) == ("10-K", 30, 0.2, 0.6)
+    assert row["ahead_low"] == pytest.approx(0.5)
+
+
+def test_labels_are_without_what_questions_name_where_their_words_are_not_here():
+    asked = pd.DataFrame({"question_id": ["a"], "question_type": ["x"], "doc_type": ["10-K"], "company": ["3M"]})
+
+    def refuse(what):
+        raise NeedsFilings(what)
+
+    found = breakdowns.labels_of(make_study(questions=asked, need_filings=refuse))
+    assert found.to_dict("index") == {"a": {"type": "x", "form": "10-K"}}
+    found = breakdowns.labels_of(make_study(questions=asked.assign(question="What did 3M sell in 2020?")))
+    assert found["names"].tolist() == [NAMED[0]]

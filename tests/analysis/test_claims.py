@@ -7,7 +7,7 @@ from fnmatch import fnmatch
 import nbformat
 import pytest
 
-from lib.analysis.claims import CHANGED_LEAST, MARGIN, Entry, claims, entry, filters_of, stated
+from lib.analysis.claims import CHANGED_LEAST, MARGIN, Entry, claims, entry, filters_of, stated, stated_claims
 from lib.analysis.facts import SOURCES, facts
 from lib.analysis.scoreboard import FIXED
 from lib.book.notebooks import chapters
@@ -177,3 +177,10 @@ def test_the_filters_of_a_claim_are_the_first_rows_of_its_sides():
     filters = {"akarsu2026/bm25-over-dense": {"method": "bm25", "other": "dense"}}
     filters |= {"kobeissi2026/lag": {"method": "dense"}, "kobeissi2026/metrics-above-oracle": of_type}  # two measures
     assert {name: filters_of(BY_ID[name]) for name in filters} == filters
+
+
+def test_what_is_stated_is_a_row_per_claim_and_variant():
+    frame = stated_claims()
+    assert list(frame.index) == [one.id for one in claims()]
+    first = claims()[0]
+    assert frame.iloc[0][["source", "text", "says"]].tolist() == [first.source, first.claim, first.says]

@@ -118,3 +118,29 @@ def test_a_step_has_the_p_of_the_ladder_which_begins_at_matched_dense_search():
     below = dict(zip(names, [metrics["dense_records", "page_recall", 5], *rungs.values()], strict=False))
     found = corrected(DRAWS, metrics, [(f"{RUNG}kinds", f"{RUNG}statements")], 5)
     assert found.tolist() == [DRAWS.compare(below, rungs).at["kinds", "p_holm"]]
+
+
+def test_steps_that_need_filings_are_no_rows(monkeypatch):
+    def refuse(*_):
+        raise NeedsFilings("no filings")
+
+    monkeypatch.setattr(ladder, "ladder_metrics", refuse)
+    found = Metrics(ladder.known_metrics(STUDY))
+    assert found.frame.empty
+    assert ("ahead", f"{RUNG}kinds", 5) not in found
+
+
+def test_variants_are_compared_by_set_and_the_kinds_on_the_own_set_have_the_ladder_s_p(measured):
+    recalls = ladder.variants(STUDY)
+    draws = Resampling(pd.Series(dtype=object), 200, 1)
+    found = ladder.by_set(STUDY, recalls, draws, 0.03).set_index(["variant", "set"])
+    assert list(found.reset_index()) == ladder.BY_SET
+    first = found.loc[(ladder.BASE, "financebench")]
+    assert (first["mean"], first["n"], first["seeds"], first["verdict"]) == (0.0, 3, 1, "–")
+    trained = found.loc[(ladder.TRAINED, "financebench")]
+    assert trained["difference"] == pytest.approx(2 / 3)  # all under one seed, half under two, less nothing
+    kinds = found.xs(ladder.KINDS)
+    assert kinds.loc["financebench", "p_holm"] == 0.03
+    assert kinds["reference"].tolist() == [ladder.TRAINED] * 2
+    assert kinds.loc["page-questions", "p_holm"] == 1.0
+    assert ladder.by_set(STUDY, {}, draws).empty

@@ -143,3 +143,10 @@ def test_questions_until_grows_with_the_noise():
     assert statistic.questions_until(*frame(np.zeros((40, 3)), 50), HIGHEST, 0.5) == math.inf
     nowhere = frame(np.full((40, 8), 0.5), 50)  # the correlation of constants is undefined in every draw
     assert statistic.questions_until(*nowhere, statistic.correlation_of, 0.5) == math.inf
+
+
+def test_the_difference_that_is_found_falls_with_questions_and_grows_with_tests():
+    # z(0.95) + z(0.8) = 1.645 + 0.842; with ten tests z(0.995) = 2.576 in place of 1.645.
+    assert statistic.detectable(0.25, 100) == pytest.approx(2.4865 * 0.5 / 10, abs=1e-4)
+    assert statistic.detectable(0.25, 400) == pytest.approx(2.4865 * 0.5 / 20, abs=1e-4)
+    assert statistic.detectable(0.25, 100, 10) == pytest.approx(3.4174 * 0.5 / 10, abs=1e-4)
