@@ -73,6 +73,7 @@ def items(study: Study, wanted: Context) -> list[Item]:
     """What is to be written under one context, for the questions that are asked, in the study's order."""
     settings, given = study.profile.answers, contexts(study, wanted)
     sampling = Sampling(max_tokens=settings.max_tokens, temperature=0.0, seed=settings.seed)
+    study.need_filings("what a language model answers")
     return [
         Item(row.question_id, row.question_id, prompt(row.question, given[row.question_id]), sampling)
         for row in asked(study).itertuples()

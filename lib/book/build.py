@@ -149,11 +149,17 @@ def lay_out(study: Study, target: Path) -> None:
     for name in ("notebooks", "figures", "tables", "pages"):
         if (study.outputs / name).is_dir():
             shutil.copytree(study.outputs / name, target / name, ignore=ignored)
-    for name in {*chapters()} - {*chapters(study.dataset.lacks)}:
+    unanswered = {*chapters()} - {*chapters(study.dataset.lacks)}
+    for name in unanswered:
         (target / "notebooks" / f"{name}.ipynb").unlink(missing_ok=True)
-        heading = nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4).cells[0].source.splitlines()[0]
-        reason = f"needs answers, which no question of {escape(study.dataset.name)} has; it is left out."
-        (target / "notebooks" / f"{name}.md").write_text(f"{heading}\n\nThis chapter {reason}\n", encoding="utf-8")
+    for name in chapters():
+        if not (target / "notebooks" / f"{name}.ipynb").is_file():
+            heading = nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4).cells[0].source.splitlines()[0]
+            reason = f"needs answers, which no question of {escape(study.dataset.name)} has"
+            if name not in unanswered:
+                reason = f"needs the filings: its results are not published with profile {escape(study.profile.name)}"
+            text = f"{heading}\n\nThis chapter {reason}; it is left out.\n"
+            (target / "notebooks" / f"{name}.md").write_text(text, encoding="utf-8")
     config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
     if study.published and (study.provenance or not study.has_text):
         footer = study.published.sentence

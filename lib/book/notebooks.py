@@ -16,7 +16,7 @@ import papermill
 from lib.files import ROOT, digest_of, digest_of_file, mend_of
 from lib.studies import NOTEBOOKS
 from lib.study import Study
-from lib.words import StudyError
+from lib.words import NeedsFilings, StudyError
 
 SOURCES = "lib book examples _config.yml _toc.yml notebooks/profiles CITATION.cff requirements.txt".split()
 REPOSITORY = "RETRIEVAL_GAP_REPOSITORY"  # the variable with the address of the repository, which its publisher sets
@@ -79,7 +79,8 @@ def run(name: str, given: dict[str, object], target: Path, say=print) -> Path:
         if mend := mend_of(int(number[1])) if number else "":
             raise StudyError(f"{name}: {error.evalue}; {mend}") from None
         if error.ename in ("StudyError", "DatasetError", "NeedsFilings"):
-            raise StudyError(f"{name}: {error.evalue}") from None
+            kind = NeedsFilings if error.ename == "NeedsFilings" else StudyError
+            raise kind(f"{name}: {error.evalue}") from None
         where = f"failed in cell {error.cell_index}: {error.ename}"
         raise StudyError(f"{name} {where}: {error.evalue}\n  the run so far is in {failed}") from error
     nbformat.write(cleaned(nbformat.read(aside, as_version=4)), aside)
@@ -89,8 +90,9 @@ def run(name: str, given: dict[str, object], target: Path, say=print) -> Path:
     return done
 
 
-def run_all(names: Sequence[str], given: dict[str, object], target: Path, n_at_once: int) -> None:
-    """Run chapters, some at the same time; what two of them need is computed by one while the other waits.
+def run_all(names: Sequence[str], given: dict[str, object], target: Path, n_at_once: int) -> list[str]:
+    """Run chapters, some at the same time; what two of them need is computed by one while the other waits. Returns
+    those that need filings which are not here: they are left out.
 
     ``n_at_once`` of them run, those of LONGEST first, those in AFTER last and once the other has ended; the rest is as
     for :func:`run`. From now on, SIGINT and SIGTERM end the chapters with this process.
@@ -104,12 +106,18 @@ def run_all(names: Sequence[str], given: dict[str, object], target: Path, n_at_o
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda number, frame: os._exit(128 + number))  # kernels poll their parent and end
     begun: dict[str, Future] = {}
+    left_out: list[str] = []
 
     def run_in_turn(name: str) -> None:
         if AFTER.get(name) in begun:
             wait([begun[AFTER[name]]])
         if not any(one.done() and one.exception() for one in list(begun.values())):
-            run(name, given, target)
+            try:
+                run(name, given, target)
+            except NeedsFilings as reason:
+                print(f"left out: {reason}", flush=True)
+                (target / f"{name}.ipynb").unlink(missing_ok=True)  # of a machine that had them
+                left_out.append(name)
 
     with ThreadPoolExecutor(n_at_once) as pool:
         for name in sorted(names, key=lambda name: (name in AFTER, (*LONGEST, name).index(name))):
@@ -118,6 +126,7 @@ def run_all(names: Sequence[str], given: dict[str, object], target: Path, n_at_o
             print("a chapter failed: no other begins, and those that run are finished", flush=True)
     for chapter in begun.values():
         chapter.result()
+    return left_out
 
 
 def changed_chapters(study: Study, given: dict[str, object]) -> list[str]:

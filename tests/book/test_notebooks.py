@@ -16,7 +16,7 @@ import pytest
 from lib.book import notebooks
 from lib.files import ROOT, write_atomically
 from lib.store import Store
-from lib.words import StudyError
+from lib.words import NeedsFilings, StudyError
 from tests.made import make_study
 from tests.test_files import until
 
@@ -74,6 +74,20 @@ def test_a_chapter_begins_when_what_it_reads_has_ended_and_none_after_a_failure(
     at = {event: place for place, event in enumerate(events)}
     assert {event.split()[0] for event in events} == names
     assert at["10_growth ends"] < at["06_generation ends"] < at.get("08_claims begins", 99)
+
+
+def test_a_chapter_that_needs_filings_which_are_not_here_is_left_out_and_the_others_run(tmp_path, monkeypatch):
+    def run(name, given, target):
+        if name == "04_page_scorer":
+            raise NeedsFilings("training needs the filings")
+        (target / f"{name}.ipynb").write_text("{}")
+
+    monkeypatch.setattr(notebooks, "run", run)
+    monkeypatch.setattr(notebooks.signal, "signal", lambda number, handler: None)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "04_page_scorer.ipynb").write_text("of a machine that had the filings")
+    assert notebooks.run_all(["01_data", "04_page_scorer"], {}, tmp_path, 2) == ["04_page_scorer"]
+    assert [path.name for path in tmp_path.glob("*.ipynb")] == ["01_data.ipynb"]
 
 
 SCRIPT = """
