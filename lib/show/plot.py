@@ -56,7 +56,8 @@ def pairs(
     paired_dots(axes, both, [*map(named, before.index)])
     if names:
         name_pair(axes, both)
-    axes.set(xlim=(0, None), xlabel=xlabel)
+    least = min(float(part.filter(["mean", "low"]).min(axis=None)) for part in both.values())
+    axes.set(xlim=(0, None) if not least < 0 else axes.get_xlim(), xlabel=xlabel)
     return figure
 
 
@@ -196,4 +197,52 @@ def waterfall(frame: pd.DataFrame, notes: Sequence[str], xlabel: str = "", named
         axes.text(high + 0.015, row, note, va="center")
     axes.set(xlim=(0, 1.3), xticks=np.arange(0, 1.1, 0.2), xlabel=xlabel)
     label_rows(axes, [*map(named, frame.index)])
+    return figure
+
+
+def curves(frame: pd.DataFrame, x: str, y: str, panels: str, by: str, ylabel: str = "") -> Drawing | None:
+    """A panel per value of ``panels`` a thin line per value of ``by``, none of them named."""
+    if frame.empty:
+        return None
+    parts = [*frame.groupby(panels)]
+    figure = blank(2.8, n_panels=len(parts), alt="Panels of lines without names.", sharey=True)
+    for axes, (head, panel) in zip(figure.axes, parts, strict=True):
+        for colour, (_, line) in zip(COLOURS, panel.groupby(by, sort=False), strict=False):
+            axes.plot(line[x], line[y], marker="o", ms=3, lw=1.2, color=colour)
+        axes.set(xlabel=x, title=f"{panels} {head}")
+    figure.axes[0].set(ylabel=ylabel or y, ylim=(0, None))
+    return figure
+
+
+def dot_panels(panels: Mapping[str, pd.DataFrame], named: Naming = title) -> Drawing | None:
+    """Panels of :func:`dots` beside each other: label of the axis → frame, all of the same rows, with NaN where there
+    is none. A dot is hollow where the frame's column ``filled`` is False."""
+    frames = [*panels.values()]
+    if not frames or frames[0].empty:
+        return None
+    rows, alt = np.arange(len(frames[0])), "Panels with a row per method, in each a dot with its interval."
+    figure = blank(0.34 * len(rows) + 0.9, n_panels=len(panels), alt=alt, sharex=True, sharey=True)
+    for axes, (xlabel, part) in zip(figure.axes, panels.items(), strict=True):
+        fills = [COLOURS[0] if is_filled else "white" for is_filled in part.get("filled", [True] * len(rows))]
+        axes.hlines(rows, part["low"], part["high"], color=COLOURS[0], lw=1.4)
+        axes.scatter(part["mean"], rows, s=36, c=fills, edgecolors=COLOURS[0], zorder=3)
+        axes.set(xlabel=xlabel)
+        if part["low"].min() < 0:
+            axes.axvline(0, color=GREY, lw=1)
+    label_rows(figure.axes[0], [*map(named, frames[0].index)])
+    return figure
+
+
+def agreement(frame: pd.DataFrame, x: str, y: str, by: str, xlabel: str = "", ylabel: str = "") -> Drawing | None:
+    """A dot per row from 0 to 1 in both directions, with the diagonal on which both are equal; shapes and colours are
+    by the column ``by``, whose values the legend names."""
+    if frame.empty:
+        return None
+    figure = blank(4.2, alt="A dot per row and the diagonal on which both shares are equal.")
+    (axes,) = figure.axes
+    axes.axline((0, 0), slope=1, color=GREY, lw=1)
+    for (name, part), marker, colour in zip(frame.groupby(by, sort=False), "osD^vP", COLOURS, strict=False):
+        axes.scatter(part[x], part[y], s=45, marker=marker, color=colour, label=name, alpha=0.8)
+    axes.set(xlim=(-0.02, 1), ylim=(-0.02, 1), xlabel=xlabel or x, ylabel=ylabel or y)
+    axes.legend(loc="upper left")
     return figure
