@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from lib.analysis.breakdowns import group_interval
-from lib.answers.answers import ANSWER_METRICS, Answers, asked, best_baseline, context_params, kept, score
+from lib.answers.answers import ANSWER_METRICS, Answers, asked, best_baseline, context_params, kept, score, scores
 from lib.answers.calculation import VERSION, calculated, right_by_way
 from lib.answers.pages_read import pages_read
 from lib.answers.prompt_context import BEST_BASELINE, NONE, ORACLES, Context, chunks_retrieved, context, segments_read
@@ -24,6 +24,7 @@ from lib.metrics.right import right_metrics
 from lib.models.written import Filled
 from lib.stats import Resampling
 from lib.study import Study
+from lib.words import NeedsFilings
 
 RIGHT = "right"
 OUTCOMES = (RIGHT, "filing missed", "page missed", "page there, read wrong", "page there, computed wrong")
@@ -154,3 +155,24 @@ def right_by_run(study: Study, methods: Sequence[str]) -> pd.DataFrame:
     params = {"runs": params, "questions": study.digest("questions"), "settings": study.settings_of(("answers",))}
     make = lambda: pd.concat(map(of, methods), axis=1).reset_index()  # noqa: E731
     return study.store.kept("answers/right-by-run", params, make, VERSION, public=True)
+
+
+def by_every_measure(study: Study, contexts: Sequence[Context]) -> pd.DataFrame:
+    """:func:`summarise_answers` of the answers as written (``prompt`` is plain), and ``answer_right`` of those for which
+    a program calculates (calculation); no rows where they would be written now and the filings are not here."""
+    try:
+        written = summarise_answers(study, Metrics(scores(study, contexts)), contexts)
+        searched = [one for one in contexts if one.method != NONE]
+        calculated = Metrics(right_by_way(study, searched, ["calculation"]))
+        calculated = summarise_answers(study, calculated, searched, ["answer_right"])
+    except NeedsFilings:
+        return pd.DataFrame(columns=["context", "metric", "mean", "low", "high", "n", "n_companies", "prompt"])
+    return pd.concat([written.assign(prompt="plain"), calculated.assign(prompt="calculation")])
+
+
+def by_context(summary: pd.DataFrame, wanted: Sequence[str] = ANSWER_METRICS) -> pd.DataFrame:
+    """:func:`summarise_answers` with a row per metric: each context's mean, and its interval in ``<context>_low`` and
+    ``<context>_high``."""
+    wide = summary.pivot(index="metric", columns="context", values=["mean", "low", "high"]).reindex(wanted)
+    wide.columns = [name if end == "mean" else f"{name}_{end}" for end, name in wide.columns]
+    return wide

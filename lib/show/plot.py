@@ -57,7 +57,9 @@ def pairs(
     if names:
         name_pair(axes, both)
     least = min(float(part.filter(["mean", "low"]).min(axis=None)) for part in both.values())
-    axes.set(xlim=(0, None) if not least < 0 else axes.get_xlim(), xlabel=xlabel)
+    if least < 0:
+        axes.axvline(0, color=GREY, lw=1)
+    axes.set(xlim=axes.get_xlim() if least < 0 else (0, None), xlabel=xlabel)
     return figure
 
 
