@@ -158,8 +158,8 @@ def right_by_run(study: Study, methods: Sequence[str]) -> pd.DataFrame:
 
 
 def by_every_measure(study: Study, contexts: Sequence[Context]) -> pd.DataFrame:
-    """:func:`summarise_answers` of the answers as written (``prompt`` is plain), and ``answer_right`` of those for which
-    a program calculates (calculation); no rows where they would be written now and the filings are not here."""
+    """:func:`summarise_answers` of answers as written (``prompt`` is plain), and ``answer_right`` of those for which a
+    program calculates (calculation); no rows where they would be written now and the filings are not here."""
     try:
         written = summarise_answers(study, Metrics(scores(study, contexts)), contexts)
         searched = [one for one in contexts if one.method != NONE]

@@ -6,13 +6,14 @@ stands beside the one that knows the gold.
 """
 
 from collections.abc import Callable, Sequence
+from itertools import product
 
 import numpy as np
 import pandas as pd
 
 from lib.answers.answers import Answers, kept, score
 from lib.answers.prompt_context import Context
-from lib.answers.relevance import answer_relevance, labelled_pairs
+from lib.answers.relevance import answer_relevance, hand_labels, labelled_pairs
 from lib.method import stored
 from lib.methods import METHODS
 from lib.metrics.retrieval import is_gold
@@ -127,3 +128,33 @@ def _relevance(study: Study, written: Answers) -> pd.DataFrame:
     gold = found[found["metric"] == "answer_rouge_l"].set_index("question_id")["value"]
     frame = pd.DataFrame({"judged": judged, "gold": gold.reindex(judged.index)})
     return frame.rename_axis("question_id").reset_index()
+
+
+def with_hand_labels(study: Study) -> pd.DataFrame:
+    """How far the judge's labels and the gold pages agree with two readings of the labels by hand: labelling, hand (the
+    labels that count as relevant) and the columns of :func:`agreement_of`."""
+    labels = labels_of_hand_pairs(study)
+    pairs = labels.merge(hand_labels().rename(columns={"label": "hand"}), on=["question_id", "chunk_id"])
+    gold, pairs, rows = is_gold(pairs, study.questions).to_numpy(), pairs.set_index("question_id"), []
+    labellings = {"judge": pairs["label"] == USEFUL, "gold page": pd.Series(gold, pairs.index)}
+    readings = {"useful": ["useful"], "useful or partly": ["useful", "partly"]}
+    for (name, one), (reading, values) in product(labellings.items(), readings.items()):
+        found = agreement_of(Resampling.of(study), one, pairs["hand"].isin(values))
+        rows.append({"labelling": name, "hand": reading} | found)
+    return pd.DataFrame(rows)
+
+
+def summary(measured: pd.DataFrame, draws: Resampling) -> pd.DataFrame:
+    """Measures by the judge and by the gold: measure, name, n, and with their intervals the means ``judged`` and
+    ``gold`` and their rank correlation over questions (``correlation``).
+
+    Args:
+        measured: measure, name, question_id, judged and gold.
+    """
+    rows = []
+    for (measure, name), part in measured.groupby(["measure", "name"], sort=False):
+        part, row = part.set_index("question_id"), {"measure": measure, "name": name, "n": len(part)}
+        for one in ("judged", "gold"):
+            row |= columns_of(one, draws.interval(part[one]))
+        rows.append(row | columns_of("correlation", draws.rank_correlation(part["judged"], part["gold"])))
+    return pd.DataFrame(rows)

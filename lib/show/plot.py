@@ -223,13 +223,14 @@ def dot_panels(panels: Mapping[str, pd.DataFrame], named: Naming = title) -> Dra
     if not frames or frames[0].empty:
         return None
     rows, alt = np.arange(len(frames[0])), "Panels with a row per method, in each a dot with its interval."
+    has_negative = any(part["low"].min() < 0 for part in frames)
     figure = blank(0.34 * len(rows) + 0.9, n_panels=len(panels), alt=alt, sharex=True, sharey=True)
     for axes, (xlabel, part) in zip(figure.axes, panels.items(), strict=True):
         fills = [COLOURS[0] if is_filled else "white" for is_filled in part.get("filled", [True] * len(rows))]
         axes.hlines(rows, part["low"], part["high"], color=COLOURS[0], lw=1.4)
         axes.scatter(part["mean"], rows, s=36, c=fills, edgecolors=COLOURS[0], zorder=3)
         axes.set(xlabel=xlabel)
-        if part["low"].min() < 0:
+        if has_negative:
             axes.axvline(0, color=GREY, lw=1)
     label_rows(figure.axes[0], [*map(named, frames[0].index)])
     return figure
