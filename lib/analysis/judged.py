@@ -20,6 +20,7 @@ from lib.metrics.retrieval import is_gold
 from lib.retrievers.judged import FIRST_STAGE, chosen, first_ranks, judged_pairs, judgements, verdicts
 from lib.stats import Resampling, columns_of, percentiles
 from lib.study import Study
+from lib.words import NeedsFilings
 
 USEFUL, BEHIND = "RELEVANT", "NOT LISTED"
 SECTIONS = ("sibling_texts", "embedder", "generator")
@@ -142,6 +143,30 @@ def with_hand_labels(study: Study) -> pd.DataFrame:
         found = agreement_of(Resampling.of(study), one, pairs["hand"].isin(values))
         rows.append({"labelling": name, "hand": reading} | found)
     return pd.DataFrame(rows)
+
+
+def drawn_kappas(agreed: pd.DataFrame) -> pd.DataFrame:
+    """The kappas of labellings (labelling, hand and the columns of :func:`agreement_of`) as lib.show.plot.dot_panels
+    draws them; hollow where one of the two is the judge's."""
+    kappa = agreed.reindex(columns=["kappa", "kappa_low", "kappa_high"]).set_axis(["mean", "low", "high"], axis=1)
+    pairs = [(row.labelling, row.hand) for row in agreed.itertuples()]
+    kappa.index = [f"{labelling} – {hand}" for labelling, hand in pairs]
+    return kappa.assign(filled=[labelling == "gold page" for labelling, _ in pairs])
+
+
+def measures(study: Study, methods: Sequence[str], contexts: Sequence[Context], k: int) -> pd.DataFrame:
+    """Context precision at ``k`` of methods and answer relevance of contexts: measure, name, question_id, judged, gold;
+    without one that would be judged now where the filings are not here."""
+    made = {"context precision": lambda: precisions(study, methods, k) if methods else None}
+    made["answer relevance"] = lambda: relevances(study, contexts) if contexts else None
+    parts = [pd.DataFrame(columns=["measure", *SHOWN])]
+    for measure, make in made.items():
+        try:
+            found = make()
+        except NeedsFilings:
+            found = None
+        parts += [] if found is None else [found.assign(measure=measure)]
+    return pd.concat(parts[1:] or parts, ignore_index=True)
 
 
 def summary(measured: pd.DataFrame, draws: Resampling) -> pd.DataFrame:
