@@ -39,16 +39,22 @@ from lib.metrics.right import right_metrics
 from lib.models.written import Filled
 from lib.stats import Resampling, percentiles, tier
 from lib.study import Study
-from lib.words import CONDITIONS
+from lib.words import CONDITIONS, NeedsFilings
 
 RIGHT = "right"
+
 #: How numbers are answered, as tables name the prompts that stand for it.
 WAY_TITLES = {"plain": "written", "calculation": "calculated"}
+
 HELD_TITLES = {"gold_pages": "Gold pages", "evidence_words": "Evidence words", "answer_number": "Answer's number"}
+
 OUTCOMES = (RIGHT, "filing missed", "page missed", "page there, read wrong", "page there, computed wrong")
+
 CHAIN = ["context", "prompt", "question_id", "question_type", "outcome"]
+
 #: The ranker whose pages question sets are compared by: it has no list that was made for one of them.
 RANKER = "ahead_general"
+
 COMPARED = ["metric", "context", "n", "difference", "low", "high", "p_holm", "distinguishable"]
 
 
@@ -279,3 +285,24 @@ def failures_read(questions: pd.DataFrame) -> pd.DataFrame:
     question_id and ``reason``."""
     read = pd.read_csv(Path(__file__).with_name("failures_read.csv"))
     return read[read["question_id"].isin(questions["question_id"])]
+
+
+def by_every_measure(study: Study, contexts: Sequence[Context]) -> pd.DataFrame:
+    """:func:`summarise_answers` of answers as written (``prompt`` is plain), and ``answer_right`` of those for which a
+    program calculates (calculation); no rows where they would be written now and the filings are not here."""
+    try:
+        written = summarise_answers(study, Metrics(scores(study, contexts)), contexts)
+        searched = [one for one in contexts if one.method != NONE]
+        calculated = Metrics(right_by_way(study, searched, ["calculation"]))
+        calculated = summarise_answers(study, calculated, searched, ["answer_right"])
+    except NeedsFilings:
+        return pd.DataFrame(columns=["context", "metric", "mean", "low", "high", "n", "n_companies", "prompt"])
+    return pd.concat([written.assign(prompt="plain"), calculated.assign(prompt="calculation")])
+
+
+def by_context(summary: pd.DataFrame, wanted: Sequence[str] = ANSWER_METRICS) -> pd.DataFrame:
+    """:func:`summarise_answers` with a row per metric: each context's mean, and its interval in ``<context>_low`` and
+    ``<context>_high``."""
+    wide = summary.pivot(index="metric", columns="context", values=["mean", "low", "high"]).reindex(wanted)
+    wide.columns = [name if end == "mean" else f"{name}_{end}" for end, name in wide.columns]
+    return wide

@@ -18,7 +18,7 @@ from lib.analysis.judged import agreement_of, kappa_of
 from lib.corpus import edited
 from lib.data.labelled import REFUSED, RIGHT, labelled_answers, labels_digest
 from lib.folds import assign_folds
-from lib.metrics import right
+from lib.metrics import METRIC_TITLES, right
 from lib.metrics.answers import BERT_SCORE, STRING_METRICS, refusal_rule
 from lib.metrics.overlap import Reference
 from lib.models.encoders import Encoder
@@ -36,6 +36,8 @@ ANSWER_RIGHT, YES_OR_NO, COSINE, BLEU = "answer_right", "yes_or_no", "cosine", "
 CHOICELESS = "numeric_match", "numeric_match_strict", "refusal", YES_OR_NO
 AGREED = "metric kind n choice accuracy kappa kappa_low kappa_high precision recall".split()
 SYSTEMS = ["system", "kind", "n", "people", "measure", "declined"]
+#: Titles of all metrics that are compared with people.
+TITLES = METRIC_TITLES | {BLEU: "BLEU", YES_OR_NO: "Yes or no", COSINE: "Cosine (encoder)"}
 BOTH_WAYS = "people judge the same figure both ways"
 APART = ["people", "reason", "n"]
 
@@ -188,3 +190,23 @@ def apart(study: Study) -> pd.DataFrame:
     reasons = [reason(row) for row in wrong.itertuples()]
     sizes = wrong.assign(people=wrong["label"], reason=reasons).groupby(["people", "reason"]).size()
     return sizes.rename("n").reset_index().sort_values("n", ascending=False, kind="stable")[APART]
+
+
+def panels(agreed: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """The kappas of :func:`agreement` by kind of gold answer, as lib.show.plot.dot_panels draws them: a row per metric
+    (NaN where it is not measured of a kind), and ``filled`` for the best of each kind."""
+    found, metrics = {}, agreed["metric"].unique()
+    for kind, part in agreed[agreed["kind"] != ALL].groupby("kind", sort=False):
+        kappa = part.set_index("metric")[["kappa", "kappa_low", "kappa_high"]].reindex(metrics)
+        kappa = kappa.set_axis(["mean", "low", "high"], axis=1)
+        found[f"κ, {kind} (n = {part['n'].max()})"] = kappa.assign(filled=kappa["mean"] == kappa["mean"].max())
+    return found
+
+
+#: Part of a labelled system's name: what it was given with the question.
+GIVEN = {"closedBook": "no filing", "Store": "a search", "inContext": "the whole filing", "oracle": "the gold pages"}
+
+
+def given_to(system: str) -> str:
+    """What a labelled system was given with the question, one of GIVEN's values, or nothing where its name lacks it."""
+    return next((given for part, given in GIVEN.items() if part in system), "")

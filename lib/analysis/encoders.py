@@ -1,6 +1,8 @@
 """Two encoders side by side: what the better one changes in each row, and page recall beside other changes."""
 
+from collections.abc import Collection
 from itertools import product
+from math import comb
 
 import numpy as np
 import pandas as pd
@@ -18,7 +20,7 @@ from lib.page_scorer.search import score
 from lib.profile import load_profile
 from lib.published import Published
 from lib.retrievers.matched import run_within
-from lib.stats import Resampling, tier
+from lib.stats import EDGES, Resampling, tier
 from lib.studies import open_study
 from lib.study import Study
 from lib.words import CONDITIONS
@@ -37,8 +39,9 @@ DRAWN += ["page_then_chunk", "ahead", "dense_records_rerank"]
 MATCH, GIVEN, ALL = "filings matched", "filing given", "all filings"  # what a run searches
 
 
-def pairs(study: Study) -> dict[str, tuple[Study, Study]]:
-    """The question sets over a study's filings that are published with both encoders, by name; its own comes first."""
+def pairs(study: Study, run: tuple[str, str] | None = None) -> dict[str, tuple[Study, Study]]:
+    """The question sets over a study's filings that are published with both encoders, by name; its own comes first.
+    ``run``: those alone whose profiles both have this run, a method and a condition."""
     collection, own, found = study.dataset.collection, study.profile.name, {}
     for name in dict.fromkeys((study.dataset.name, *SETS.get(collection, ()))):
         if own != BETTER and Published.of(name, own) and Published.of(name, BETTER):
@@ -46,7 +49,7 @@ def pairs(study: Study) -> dict[str, tuple[Study, Study]]:
             where = "" if collection in SETS else collection  # FinanceBench, or what is published of it
             first = study if name == study.dataset.name else open_study(where, own, **given)
             found[name] = first, open_study(where, BETTER, **given)
-    return found
+    return {name: both for name, both in found.items() if not run or all(run in measured(one.profile) for one in both)}
 
 
 def losses(metrics: Metrics, run: tuple[str, str], k: int) -> dict[str, pd.Series]:
@@ -125,3 +128,49 @@ def cells(study: Study) -> pd.DataFrame:
 def named(made: dict[str, bool]) -> str:
     """The changes that were made, joined; ``none`` where there are none."""
     return "+".join(name for name, is_made in made.items() if is_made and name != FACTORS[0]) or "none"
+
+
+def combination(changes: Collection[str]) -> str:
+    """Some of FACTORS as :func:`recalls` names them together, such as ``encoder+match``; ``none`` without any."""
+    return "+".join(name for name in FACTORS if name in changes) or "none"
+
+
+def recalls(first: Study, second: Study) -> pd.DataFrame:
+    """Page recall at 5, page first, with each :func:`combination` of FACTORS: questions × combinations.
+
+    Args:
+        first, second: the same questions with both encoders, see :func:`pairs`.
+    """
+    tables, found = [cells(one).set_index("question_id") for one in (first, second)], {}
+    for choice in product((False, True), repeat=len(FACTORS)):
+        made = dict(zip(FACTORS, choice, strict=True))
+        changes = [name for name, is_made in made.items() if is_made]
+        found[combination(changes)] = tables[made[FACTORS[0]]][named(made)]
+    return pd.DataFrame(found)
+
+
+def shapley(values: pd.DataFrame, draws: Resampling) -> pd.DataFrame:
+    """What each change adds to the mean of ``values``: its Shapley value (1953).
+
+    A change adds the mean with it less the mean without it, given what was changed before. ``worth`` is the mean of
+    this over all orders of the changes, so that the worths of all add to what they add together.
+
+    Args:
+        values: questions × the combinations of all changes that the last column names, see :func:`combination`.
+
+    Returns:
+        factor, worth with its interval (``worth_low``, ``worth_high``) over companies, ``alone`` (before all other
+        changes) and ``last`` (behind all of them).
+    """
+    means, drawn, rows = values.mean().to_numpy(), draws.means(values), []
+    made = [() if name == "none" else tuple(name.split("+")) for name in values]
+    factors = made[-1]
+    for factor in factors:
+        without = [place for place, changes in enumerate(made) if factor not in changes]
+        beside = [[set(one) for one in made].index({*made[place], factor}) for place in without]
+        sizes, n_others = [len(made[place]) for place in without], len(factors) - 1
+        weights = np.array([1 / ((n_others + 1) * comb(n_others, size)) for size in sizes])
+        added = means[beside] - means[without]
+        low, high = np.quantile((drawn[:, beside] - drawn[:, without]) @ weights, EDGES)
+        rows.append((factor, added @ weights, low, high, added[sizes.index(0)], added[sizes.index(n_others)]))
+    return pd.DataFrame(rows, columns=["factor", "worth", "worth_low", "worth_high", "alone", "last"])

@@ -6,19 +6,21 @@ stands beside the one that knows the gold.
 """
 
 from collections.abc import Callable, Sequence
+from itertools import product
 
 import numpy as np
 import pandas as pd
 
 from lib.answers.answers import Answers, kept, score
 from lib.answers.prompt_context import Context
-from lib.answers.relevance import answer_relevance, labelled_pairs
+from lib.answers.relevance import answer_relevance, hand_labels, labelled_pairs
 from lib.method import stored
 from lib.methods import METHODS
 from lib.metrics.retrieval import is_gold
 from lib.retrievers.judged import FIRST_STAGE, chosen, first_ranks, judged_pairs, judgements, verdicts
 from lib.stats import Resampling, columns_of, percentiles
 from lib.study import Study
+from lib.words import NeedsFilings
 
 USEFUL, BEHIND = "RELEVANT", "NOT LISTED"
 SECTIONS = ("sibling_texts", "embedder", "generator")
@@ -127,3 +129,57 @@ def _relevance(study: Study, written: Answers) -> pd.DataFrame:
     gold = found[found["metric"] == "answer_rouge_l"].set_index("question_id")["value"]
     frame = pd.DataFrame({"judged": judged, "gold": gold.reindex(judged.index)})
     return frame.rename_axis("question_id").reset_index()
+
+
+def with_hand_labels(study: Study) -> pd.DataFrame:
+    """How far the judge's labels and the gold pages agree with two readings of the labels by hand: labelling, hand (the
+    labels that count as relevant) and the columns of :func:`agreement_of`."""
+    labels = labels_of_hand_pairs(study)
+    pairs = labels.merge(hand_labels().rename(columns={"label": "hand"}), on=["question_id", "chunk_id"])
+    gold, pairs, rows = is_gold(pairs, study.questions).to_numpy(), pairs.set_index("question_id"), []
+    labellings = {"judge": pairs["label"] == USEFUL, "gold page": pd.Series(gold, pairs.index)}
+    readings = {"useful": ["useful"], "useful or partly": ["useful", "partly"]}
+    for (name, one), (reading, values) in product(labellings.items(), readings.items()):
+        found = agreement_of(Resampling.of(study), one, pairs["hand"].isin(values))
+        rows.append({"labelling": name, "hand": reading} | found)
+    return pd.DataFrame(rows)
+
+
+def drawn_kappas(agreed: pd.DataFrame) -> pd.DataFrame:
+    """The kappas of labellings (labelling, hand and the columns of :func:`agreement_of`) as lib.show.plot.dot_panels
+    draws them; hollow where one of the two is the judge's."""
+    kappa = agreed.reindex(columns=["kappa", "kappa_low", "kappa_high"]).set_axis(["mean", "low", "high"], axis=1)
+    pairs = [(row.labelling, row.hand) for row in agreed.itertuples()]
+    kappa.index = [f"{labelling} – {hand}" for labelling, hand in pairs]
+    return kappa.assign(filled=[labelling == "gold page" for labelling, _ in pairs])
+
+
+def measures(study: Study, methods: Sequence[str], contexts: Sequence[Context], k: int) -> pd.DataFrame:
+    """Context precision at ``k`` of methods and answer relevance of contexts: measure, name, question_id, judged, gold;
+    without one that would be judged now where the filings are not here."""
+    made = {"context precision": lambda: precisions(study, methods, k) if methods else None}
+    made["answer relevance"] = lambda: relevances(study, contexts) if contexts else None
+    parts = [pd.DataFrame(columns=["measure", *SHOWN])]
+    for measure, make in made.items():
+        try:
+            found = make()
+        except NeedsFilings:
+            found = None
+        parts += [] if found is None else [found.assign(measure=measure)]
+    return pd.concat(parts[1:] or parts, ignore_index=True)
+
+
+def summary(measured: pd.DataFrame, draws: Resampling) -> pd.DataFrame:
+    """Measures by the judge and by the gold: measure, name, n, and with their intervals the means ``judged`` and
+    ``gold`` and their rank correlation over questions (``correlation``).
+
+    Args:
+        measured: measure, name, question_id, judged and gold.
+    """
+    rows = []
+    for (measure, name), part in measured.groupby(["measure", "name"], sort=False):
+        part, row = part.set_index("question_id"), {"measure": measure, "name": name, "n": len(part)}
+        for one in ("judged", "gold"):
+            row |= columns_of(one, draws.interval(part[one]))
+        rows.append(row | columns_of("correlation", draws.rank_correlation(part["judged"], part["gold"])))
+    return pd.DataFrame(rows)

@@ -5,7 +5,7 @@ The light page scorer takes minutes for all of them and is measured here; on the
 again (``python -m lib mistakes``, hours). Nothing else uses a score with a mistake.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import product
 
 import numpy as np
@@ -19,6 +19,7 @@ from lib.page_scorer import light
 from lib.page_scorer import search as pages_first
 from lib.page_scorer.pages import folds, load_records, load_scores, scores_in_folds
 from lib.retrievers.dense import best_window_scores
+from lib.stats import Resampling, percentiles
 from lib.study import Study
 
 HONEST = "none"
@@ -30,6 +31,7 @@ MISTAKES = {
     "epoch": "the length of training is chosen on the test fold",
     "chunks": "chunks are embedded with the trained model, not with the base encoder",
 }
+ADDED = ["mistake", "n", "mean", "difference", "low", "high", "scorer"]
 Vectors = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
@@ -129,3 +131,25 @@ def _mapped(study: Study, fold: Fold, is_kept: np.ndarray) -> Vectors:
         queries = scorer.question(torch.as_tensor(data.questions[list(fold.test)]))
         mapped = scorer.page(torch.from_numpy(np.array(windows)))
     return queries.numpy(), mapped.numpy(), owners
+
+
+def added(recall: Mapping[str, pd.DataFrame], draws: Resampling) -> pd.DataFrame:
+    """What each mistake adds to the mean of the honest run.
+
+    Args:
+        recall: by scorer, questions × MISTAKES; NaN where a mistake leaves a question without a gold page, so that its
+            mean is over fewer questions than the honest one.
+
+    Returns:
+        mistake, n, mean, difference, low and high (the ends of the difference's interval over draws of companies), and
+        scorer.
+    """
+    parts = [pd.DataFrame(columns=ADDED)]
+    for scorer, values in recall.items():
+        values = values.reindex(draws.company.index)
+        means, drawn = values.mean(), draws.sums(values.fillna(0)) / np.maximum(draws.sums(values.notna()), 1)
+        apart = drawn - drawn[:, [[*values].index(HONEST)]]
+        found = pd.DataFrame({"n": values.count(), "mean": means, "difference": means - means[HONEST]})
+        found[["low", "high"]] = [percentiles(one) for one in apart.T]
+        parts.append(found.rename_axis("mistake").reset_index().assign(scorer=scorer))
+    return pd.concat(parts[1:] or parts)

@@ -21,7 +21,7 @@ from lib.metrics.answers import NUMERIC_QUESTION_TYPES, numeric_match_strict, to
 from lib.page_scorer.full import training_pairs
 from lib.page_scorer.pages import page_rows, page_texts
 from lib.study import Study
-from lib.words import StudyError
+from lib.words import NeedsFilings, StudyError
 
 VERSION = COMPARED_VERSION = 1
 COMPARED_STAGE = "preference/compared"
@@ -146,3 +146,11 @@ def compared_before(study: Study, profile: dict, fold: int | None = 0) -> pd.Dat
     """What training by a profile changed, by ``python -m lib train-preference``; empty where it was not run."""
     found = study.store.kept(*stored_as(study, profile, fold), None, COMPARED_VERSION)
     return pd.DataFrame() if found is None else found
+
+
+def known_counts(study: Study) -> dict[str, int]:
+    """:func:`counts`; empty where answers would be written now and the filings are not here."""
+    try:
+        return counts(study)
+    except NeedsFilings:
+        return {}

@@ -35,17 +35,8 @@ Naming = Callable[[str], str]
 
 
 def dots(frame: pd.DataFrame, xlabel: str = "", named: Naming = title) -> Drawing | None:
-    """A row per method: its mean as a dot, with its interval."""
-    if frame.empty:
-        return None
-    figure = blank(0.3 * len(frame) + 0.9, alt="A row per method: a dot with its interval.")
-    (axes,) = figure.axes
-    rows = np.arange(len(frame))
-    axes.hlines(rows, frame["low"], frame["high"], color=COLOURS[0], lw=1.4)
-    axes.plot(frame["mean"], rows, "o", color=COLOURS[0])
-    axes.set(xlabel=xlabel)
-    label_rows(axes, [*map(named, frame.index)])
-    return figure
+    """A row per method: its mean as a dot, with its interval; hollow where the column ``filled`` is False."""
+    return dot_panels({"": frame}, xlabel, named)
 
 
 def pairs(
@@ -61,7 +52,10 @@ def pairs(
     paired_dots(axes, both, [*map(named, before.index)])
     if names:
         name_pair(axes, both)
-    axes.set(xlim=(0, None), xlabel=xlabel)
+    least = min(float(part.filter(["mean", "low"]).min(axis=None)) for part in both.values())
+    if least < 0:
+        axes.axvline(0, color=GREY, lw=1)
+    axes.set(xlim=axes.get_xlim() if least < 0 else (0, None), xlabel=xlabel)
     return figure
 
 
@@ -395,19 +389,25 @@ def scatter(
 
 
 def dot_panels(panels: Mapping[str, pd.DataFrame], xlabel: str = "", named: Naming = title) -> Drawing | None:
-    """Panels of :func:`dots` beside each other: head → frame, all of the same rows."""
-    if not panels or next(iter(panels.values())).empty:
+    """Panels of :func:`dots` beside each other: head → frame, all of the same rows, with NaN where there is none."""
+    frames = [*panels.values()]
+    if not frames or frames[0].empty:
         return None
-    rows = next(iter(panels.values())).index
-    alt = "Panels with a row per method, a dot with its interval in each."
-    figure = blank(0.42 * len(rows) + 0.9, n_panels=len(panels), alt=alt, sharex=True, sharey=True)
+    rows, alt = np.arange(len(frames[0])), "Panels with a row per method, in each a dot with its interval."
+    has_negative = any(frame["low"].min() < 0 for frame in frames)
+    figure = blank(0.36 * len(rows) + 0.9, n_panels=len(panels), alt=alt, sharex=True, sharey=True)
     for axes, (head, frame) in zip(figure.axes, panels.items(), strict=True):
-        axes.hlines(np.arange(len(rows)), frame["low"], frame["high"], color=COLOURS[0], lw=1.4)
-        axes.plot(frame["mean"], np.arange(len(rows)), "o", color=COLOURS[0])
+        fills = [COLOURS[0] if is_filled else "white" for is_filled in frame.get("filled", [True] * len(rows))]
+        axes.hlines(rows, frame["low"], frame["high"], color=COLOURS[0], lw=1.4)
+        axes.scatter(frame["mean"], rows, s=36, c=fills, edgecolors=COLOURS[0], zorder=3)
         axes.set_title(head, fontsize=10)
-        axes.set(xlabel=xlabel, xlim=(0, None))
+        axes.set(xlabel=xlabel)
         axes.grid(axis="y", visible=False)
-    label_rows(figure.axes[0], [textwrap.fill(named(name), 30) for name in rows])
+        if has_negative:
+            axes.axvline(0, color=GREY, lw=1)
+        else:
+            axes.set_xlim(0)
+    label_rows(figure.axes[0], [textwrap.fill(named(name), 30) for name in frames[0].index])
     return figure
 
 
@@ -481,4 +481,33 @@ def sweep(
         axes.axvline(at, color=GREY, ls=":")
     axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3, fontsize=9)
     axes.set(xlabel=xlabel or x, ylabel=ylabel)
+    return figure
+
+
+def curves(frame: pd.DataFrame, x: str, y: str, panels: str, by: str, ylabel: str = "") -> Drawing | None:
+    """A panel per value of ``panels`` a thin line per value of ``by``, none of them named."""
+    if frame.empty:
+        return None
+    parts = [*frame.groupby(panels)]
+    figure = blank(2.8, n_panels=len(parts), alt="Panels of lines without names.", sharey=True)
+    for axes, (head, panel) in zip(figure.axes, parts, strict=True):
+        for colour, (_, line) in zip(COLOURS, panel.groupby(by, sort=False), strict=False):
+            axes.plot(line[x], line[y], marker="o", ms=3, lw=1.2, color=colour)
+        axes.set(xlabel=x, title=f"{panels} {head}")
+    figure.axes[0].set(ylabel=ylabel or y, ylim=(0, None))
+    return figure
+
+
+def agreement(frame: pd.DataFrame, x: str, y: str, by: str, xlabel: str = "", ylabel: str = "") -> Drawing | None:
+    """A dot per row from 0 to 1 in both directions, with the diagonal on which both are equal; shapes and colours are
+    by the column ``by``, whose values the legend names."""
+    if frame.empty:
+        return None
+    figure = blank(4.2, alt="A dot per row and the diagonal on which both shares are equal.")
+    (axes,) = figure.axes
+    axes.axline((0, 0), slope=1, color=GREY, lw=1)
+    for (name, part), marker, colour in zip(frame.groupby(by, sort=False), "osD^vP", COLOURS, strict=False):
+        axes.scatter(part[x], part[y], s=45, marker=marker, color=colour, label=name, alpha=0.8)
+    axes.set(xlim=(-0.02, 1), ylim=(-0.02, 1), xlabel=xlabel or x, ylabel=ylabel or y)
+    axes.legend(loc="upper left")
     return figure

@@ -9,7 +9,7 @@ from lib.methods import METHODS
 from lib.metrics import METRIC_TITLES
 from lib.metrics.frame import HEADLINE
 from lib.show.display import with_interval
-from lib.words import Condition
+from lib.words import IN_WORDS, Condition
 
 
 def reported_rows(dataset: str, table: str, source: str = MAIN) -> Rows:
@@ -48,6 +48,10 @@ def metric_cells(part: pd.DataFrame) -> dict[str, str]:
     return {METRIC_TITLES[metric]: with_interval(*rows.loc[metric]) for metric in known}
 
 
+#: Where the versions of the reproduced study report answers: table and source.
+VERSIONS = {"English": ("Table 5", "kobeissi2026_en"), "French": ("Table 6", "kobeissi2026_fr")}
+
+
 def beside(
     frame: pd.DataFrame, index: str | list[str], columns: str, ends: Sequence[str] = ("mean", "low", "high")
 ) -> pd.DataFrame:
@@ -55,3 +59,14 @@ def beside(
     wide = frame.pivot(index=index, columns=columns, values=[*ends])
     suffixes = dict(zip(ends, ("", "_low", "_high"), strict=True))
     return wide.set_axis([f"{name}{suffixes[end]}" for end, name in wide.columns], axis=1)
+
+
+def reported_versions(dataset: str) -> pd.DataFrame:
+    """What VERSIONS report of answers by context: context, and a column for each metric and version, such as
+    ``ROUGE-L, French``; no rows of other datasets than FinanceBench."""
+    parts = []
+    for name, (table, source) in VERSIONS.items():
+        part = pd.DataFrame(reported_rows(dataset, table, source)).T
+        parts.append(part.rename(columns=lambda metric, name=name: f"{METRIC_TITLES[metric]}, {name}"))
+    found = pd.concat(parts, axis=1).rename_axis("context").reset_index()
+    return found.assign(context=[IN_WORDS.get(name) or title(name) for name in found["context"]])

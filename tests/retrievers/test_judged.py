@@ -6,13 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lib.analysis.judged import context_precision, precision_of
+from lib.analysis.judged import context_precision, precision_of, summary
 from lib.answers.answers import Answers
 from lib.answers.prompt_context import Context
 from lib.answers.relevance import answer_relevance
 from lib.models.written import Filled
 from lib.retrievers import judged
 from lib.retrievers.judged import beginnings, choices, judgements, label_of
+from lib.stats import Resampling
 
 CHUNKS = ["net sales", "cash flow", "profit", "net cash", "sales profit"]
 SCORES = np.array([[0.9, 0.8, 0.7, 0.6, 0.5]])
@@ -120,3 +121,12 @@ def test_context_precision_is_of_the_first_chunks_and_an_answer_as_relevant_as_i
     values = answer_relevance(study, written)
     assert values.index.tolist() == ["q0", "q1", "q2", "q3"]
     np.testing.assert_allclose(values, [2**-0.5, 0, 0, 0], atol=1e-6)  # "cash" is half of "cash flow"
+
+
+def test_a_measure_has_its_means_by_the_judge_and_by_the_gold_and_their_rank_correlation():
+    ids = ["q0", "q1", "q2", "q3"]
+    measured = pd.DataFrame({"question_id": ids, "judged": [0.1, 0.2, 0.3, 0.4], "gold": [0.9, 0.6, 0.3, 0.2]})
+    (row,) = summary(measured.assign(measure="m", name="x"), Resampling(pd.Series(ids, ids), 100)).to_dict("records")
+    assert (row["measure"], row["name"], row["n"]) == ("m", "x", 4)
+    assert [row[name] for name in ("judged", "gold", "correlation")] == pytest.approx([0.25, 0.5, -1])
+    assert row["judged_low"] <= 0.25 <= row["judged_high"]

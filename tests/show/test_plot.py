@@ -17,7 +17,7 @@ def names(axes) -> list[str]:
 def test_dots_have_a_row_per_method_by_its_title():
     (axes,) = plot.dots(LEVELS, "page recall@5").axes
     assert names(axes) == ["Dense", "BM25"]
-    assert axes.lines[0].get_xdata().tolist() == [0.3, 0.2]
+    assert axes.collections[-1].get_offsets()[:, 0].tolist() == [0.3, 0.2]
     assert axes.get_xlabel() == "page recall@5"
 
 

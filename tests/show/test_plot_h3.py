@@ -21,7 +21,7 @@ def texts(axes) -> list[str]:
 def test_a_panel_has_a_dot_per_method_and_the_first_names_them():
     figure = plot.dot_panels({"one (n = 2)": levels(0.2, 0.4), "other": levels(0.3, 0.5)}, "recall", str.upper)
     assert [axes.get_title() for axes in figure.axes] == ["one (n = 2)", "other"]
-    assert [axes.lines[0].get_xdata().tolist() for axes in figure.axes] == [[0.2, 0.4], [0.3, 0.5]]
+    assert [axes.collections[-1].get_offsets()[:, 0].tolist() for axes in figure.axes] == [[0.2, 0.4], [0.3, 0.5]]
     assert [one.get_text() for one in figure.axes[0].get_yticklabels()] == ["BM25", "DENSE"]
 
 
