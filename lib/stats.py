@@ -242,6 +242,12 @@ def compare(values: pd.DataFrame, reference: pd.Series | pd.DataFrame, draws: Re
     return found.assign(verdict=[*map(tier, *ends)])
 
 
+def published_columns(compared: pd.DataFrame) -> pd.DataFrame:
+    """A frame of :func:`compare` with the columns of :meth:`Resampling.compare`, which published tables have."""
+    found = compared.rename(columns={name: column for column, name in LEVELS.items()}).drop(columns="verdict")
+    return found.assign(distinguishable=compared["p_holm"] < round(1 - LEVEL, 12))
+
+
 def nested_choice(values: pd.DataFrame, company: pd.Series, n_folds: int = 5, n_draws: int = 200) -> float:
     """The mean that the best column of ``values`` (questions × methods) has on questions that did not choose it.
 

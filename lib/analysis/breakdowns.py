@@ -17,7 +17,7 @@ from lib.methods import METHODS
 from lib.metrics.frame import Metrics
 from lib.retrievers.identity import years_in
 from lib.retrievers.names import names_company
-from lib.stats import Interval, Resampling, wilson
+from lib.stats import Interval, Resampling, tier, wilson
 from lib.study import Study
 from lib.words import IN_WORDS, Condition
 
@@ -78,3 +78,17 @@ def by_group(
         found, is_small = group_interval(draws, metrics[one.run, metric, k].reindex(label.index[label == group]))
         rows.append((group, one.name, metric, *found, is_small))
     return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def group_gains(
+    draws: Resampling, values: pd.Series, reference: pd.Series, labels: pd.DataFrame, groups: Iterable[str]
+) -> pd.DataFrame:
+    """Values less their reference within some groups: difference, low, high, p_holm, distinguishable and verdict,
+    indexed by ``group``. ``labels`` are questions × kinds of groups; Holm's correction is over the groups of a kind."""
+    parts, wanted = [], {*groups}
+    for kind in labels:
+        ids_of = {group: ids for group, ids in labels.groupby(kind).groups.items() if group in wanted}
+        references = {group: reference[ids] for group, ids in ids_of.items()}
+        parts.append(draws.compare(references, dict.fromkeys(ids_of, values)))
+    found = pd.concat(parts)[["difference", "low", "high", "p_holm", "distinguishable"]].rename_axis("group")
+    return found.assign(verdict=[*map(tier, found["low"], found["high"], found["p_holm"])])

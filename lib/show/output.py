@@ -2,7 +2,7 @@
 
 import json
 import pickle
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -92,6 +92,15 @@ def show(
 def say(study: Study, text: str, **values: object) -> Shown:
     """A paragraph, or a list, whose numbers are computed: Markdown with placeholders, see :func:`filled`."""
     return Shown(filled(study, text, values))
+
+
+def joined(parts: Iterable[Shown]) -> Shown:
+    """Several figures or tables as one output, below each other; the reason, where making one raises NeedsFilings."""
+    try:
+        texts, folders = zip(*parts, strict=True) if (parts := [*parts]) else ((NOTHING,), (None,))
+    except NeedsFilings as reason:
+        return Shown(f"*Not shown: {escape(reason)}.*")
+    return Shown("\n".join(texts), folders[0])
 
 
 def filled(study: Study, text: str, values: Mapping[str, object], form: Callable[[object], str] = escape) -> str:

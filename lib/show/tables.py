@@ -1,5 +1,7 @@
 """What chapters and pages print of methods: their titles, their means, and what the main study reports of them."""
 
+from collections.abc import Sequence
+
 import pandas as pd
 
 from lib.analysis.facts import MAIN, Rows, facts
@@ -7,7 +9,7 @@ from lib.methods import METHODS
 from lib.metrics import METRIC_TITLES
 from lib.metrics.frame import HEADLINE
 from lib.show.display import with_interval
-from lib.words import Condition
+from lib.words import CONDITIONS, Condition
 
 
 def reported_rows(dataset: str, table: str, source: str = MAIN) -> Rows:
@@ -26,6 +28,14 @@ def reported_runs(dataset: str) -> dict[tuple[str, Condition], dict]:
 def reported_values(dataset: str, metric: str) -> dict[str, float]:
     """What the main study reports of a metric over all filings, by method; empty as :func:`reported_rows` is."""
     return {name: row[metric] for (name, condition), row in reported_runs(dataset).items() if condition == "standard"}
+
+
+def reported_means(dataset: str, method: str, metrics: Sequence[str]) -> pd.DataFrame:
+    """What the main study reports of a method by condition: CONDITIONS × titles of those metrics that it reports."""
+    known = reported_runs(dataset)
+    found = pd.DataFrame({condition: known.get((method, condition), {}) for condition in CONDITIONS}).T
+    found = found.reindex(columns=metrics).dropna(axis=1, how="all")
+    return found.rename(columns=METRIC_TITLES).add_prefix("Reported: ").rename_axis("condition")
 
 
 def title(method: str) -> str:
