@@ -58,6 +58,16 @@ def named(study: Study) -> pd.DataFrame:
     return pd.DataFrame({"question_id": asked["question_id"], "named": label})
 
 
+def kinds_of_questions(study: Study) -> pd.DataFrame:
+    """The groups of each question, indexed by question_id: ``type``, ``form`` of its filing, what it ``names``, and
+    its number of ``gold pages``; a group's name begins with its kind, ``form: 10-K``."""
+    asked = study.questions.set_index("question_id")
+    labels = asked[["question_type", "doc_type"]].set_axis(["type", "form"], axis=1)
+    labels["names"] = named(study).set_index("question_id")["named"]
+    labels["gold pages"] = asked["gold_pages"].map(len).gt(1).map({True: "2 or more", False: "1"})
+    return labels.apply(lambda kind: kind.name + ": " + kind.astype(str))
+
+
 def group_interval(draws: Resampling, values: pd.Series) -> tuple[Interval, bool]:
     """The mean of a group's values (from 0 to 1) with its interval, NaN of an empty one, and whether it is small."""
     if values.empty:
@@ -81,14 +91,26 @@ def by_group(
 
 
 def group_gains(
-    draws: Resampling, values: pd.Series, reference: pd.Series, labels: pd.DataFrame, groups: Iterable[str]
+    draws: Resampling, groups: pd.DataFrame, values: pd.Series, reference: pd.Series, labels: pd.DataFrame
 ) -> pd.DataFrame:
-    """Values less their reference within some groups: difference, low, high, p_holm, distinguishable and verdict,
-    indexed by ``group``. ``labels`` are questions × kinds of groups; Holm's correction is over the groups of a kind."""
-    parts, wanted = [], {*groups}
+    """Values less their reference within each group that is not small.
+
+    Args:
+        groups: the reference's rows of :func:`by_group`, of one metric.
+        labels: the groups that each question is in, questions × kinds of groups; Holm's correction is over the groups
+            of a kind.
+
+    Returns:
+        The groups, their mean named by the metric, with difference, low, high, p_holm, distinguishable and verdict,
+        NaN of a small group.
+    """
+    large, parts = {*groups.loc[~groups["is_small"], "group"]}, []
     for kind in labels:
-        ids_of = {group: ids for group, ids in labels.groupby(kind).groups.items() if group in wanted}
+        ids_of = {group: ids for group, ids in labels.groupby(kind).groups.items() if group in large}
         references = {group: reference[ids] for group, ids in ids_of.items()}
         parts.append(draws.compare(references, dict.fromkeys(ids_of, values)))
     found = pd.concat(parts)[["difference", "low", "high", "p_holm", "distinguishable"]].rename_axis("group")
-    return found.assign(verdict=[*map(tier, found["low"], found["high"], found["p_holm"])])
+    found = found.assign(verdict=[*map(tier, found["low"], found["high"], found["p_holm"])])
+    metric = next(iter(groups["metric"]), "mean")
+    level = groups.rename(columns={"mean": metric, "low": f"{metric}_low", "high": f"{metric}_high"})
+    return level.merge(found.reset_index(), "left", "group")

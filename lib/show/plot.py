@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
+from matplotlib.lines import Line2D
 
 from lib.metrics import METRIC_TITLES
 from lib.show.figures import (
@@ -25,6 +26,7 @@ from lib.show.figures import (
     write_in,
 )
 from lib.show.figures import bars as draw_bars
+from lib.show.markup import label
 from lib.show.tables import title
 
 #: Where evidence goes, by lightness, to be read without colour.
@@ -169,8 +171,11 @@ def stacked(
     if marks is not None:
         axes.plot(marks, rows + 0.36, "D", ms=4.5, mfc="white", mec=DARK, label=marks.name, zorder=3)
         figure.set_figheight(figure.get_figheight() + 0.05 * len(frame))
-    axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3, fontsize=9)
-    axes.set(xlim=(0, whole), xlabel=xlabel, axisbelow=True)
+    entries = sorted(
+        zip(*axes.get_legend_handles_labels(), strict=True), key=lambda entry: isinstance(entry[0], Line2D)
+    )
+    axes.legend(*zip(*entries, strict=True), loc="lower left", bbox_to_anchor=(0, 1), ncols=3, fontsize=9)
+    axes.set(xlim=(0, whole), ylim=(-0.6, len(frame) - 0.4), xlabel=xlabel, axisbelow=True)
     label_rows(axes, [*map(named, frame.index)])
     return figure
 
@@ -186,7 +191,7 @@ def bars(parts: Mapping[str, pd.DataFrame], labels: Sequence[str], xlabel: str =
     if not len(labels):
         return None
     lines = max(label.count("\n") for label in labels) + 1
-    figure = blank(0.3 * len(labels) * max(1, len(parts) / 2, 0.65 * lines) + 0.9, alt="Groups of horizontal bars.")
+    figure = blank(len(labels) * max(0.3, 0.19 * len(parts), 0.2 * lines) + 0.9, alt="Groups of horizontal bars.")
     draw_bars(figure.axes[0], parts, labels, COLOURS)
     figure.axes[0].set(xlabel=xlabel)
     return figure
@@ -209,36 +214,35 @@ def waterfall(frame: pd.DataFrame, notes: Sequence[str], xlabel: str = "", named
     return figure
 
 
-def groups(frame: pd.DataFrame, runs: Mapping[str, str], labels: Mapping[str, str]) -> Drawing | None:
-    """A row per group and a panel per metric, with a mark per run and its interval; hollow where ``is_small``.
+def groups(frame: pd.DataFrame, runs: Mapping[str, str]) -> Drawing | None:
+    """A row per group and a panel per metric, with a mark per run and its interval; small groups are hollow and have °.
 
     Args:
-        frame: group, entry, metric, mean, low, high and is_small, as of :func:`lib.analysis.breakdowns.by_group`.
+        frame: group, entry, metric, mean, low, high, n and is_small, as of :func:`lib.analysis.breakdowns.by_group`.
         runs: the entries that are drawn, and their names.
-        labels: the groups, from top to bottom, and their names.
     """
     if frame.empty:
         return None
-    parts = dict(iter(frame.groupby("metric", sort=False)))
+    rows, parts = frame.drop_duplicates("group"), dict(iter(frame.groupby("metric", sort=False)))
     alt = "A row per group of questions and a mark per run, with intervals."
-    figure = blank((0.08 + 0.085 * len(runs)) * len(labels) + 1.1, n_panels=len(parts), alt=alt, sharey=True)
+    figure = blank((0.08 + 0.085 * len(runs)) * len(rows) + 1.1, n_panels=len(parts), alt=alt, sharey=True)
     figure.set_layout_engine("constrained")
     for axes, (metric, panel) in zip(figure.axes, parts.items(), strict=True):
         for place, (entry, name) in enumerate(runs.items()):
-            part = panel[panel["entry"] == entry].set_index("group").loc[[*labels]]
-            at = np.arange(len(part)) + (place - (len(runs) - 1) / 2) * 0.7 / len(runs)
+            part = panel[panel["entry"] == entry].set_index("group").loc[rows["group"]]
+            at = np.arange(len(rows)) + (place - (len(runs) - 1) / 2) * 0.7 / len(runs)
             colour, marker = COLOURS[place % len(COLOURS)], "osD^v"[place % 5]
             axes.hlines(at, part["low"], part["high"], color=colour, lw=1.4)
             fills = np.where(part["is_small"], "white", colour)
             axes.scatter(part["mean"], at, s=25, marker=marker, c=fills, edgecolors=colour, zorder=3)
             axes.plot([], [], f"{marker}-", color=colour, label=name)
         axes.set(xlim=(-0.03, 1.03), xticks=(0, 0.5, 1), xlabel=METRIC_TITLES.get(metric, metric))
-        axes.hlines(np.arange(1, len(labels)) - 0.5, -0.03, 1.03, color=GREY, lw=0.4)
+        axes.hlines(np.arange(1, len(rows)) - 0.5, -0.03, 1.03, color=GREY, lw=0.4)
         axes.grid(axis="y", visible=False)
-    label_rows(figure.axes[0], [*labels.values()])
-    figure.axes[0].set_ylim(len(labels) - 0.5, -0.5)
-    legend = figure.axes[0].get_legend_handles_labels()
-    figure.legend(*legend, loc="outside upper center", ncols=len(runs), fontsize=9)
+    first = figure.axes[0]
+    label_rows(first, [f"{label(row.group)}{'°' * row.is_small} (n={row.n})" for row in rows.itertuples()])
+    first.set_ylim(len(rows) - 0.5, -0.5)
+    figure.legend(*first.get_legend_handles_labels(), loc="outside upper center", ncols=len(runs), fontsize=9)
     return figure
 
 

@@ -1,6 +1,7 @@
 """Recall by groups, by tokens that are read and by steps of a pipeline; how a question names whom it means."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -47,6 +48,16 @@ def test_groups_come_with_their_means_counts_and_marks():
     ]
 
 
+def test_pages_and_chunks_are_counted_in_words(monkeypatch):
+    counts = {"pages": 1000, "blank_pages": 2, "tokens": 9000, "chunks": 1500, "median": 8.4, "longer": 0.25}
+    monkeypatch.setattr(sizes, "shape", lambda study: counts)
+    embedder = SimpleNamespace(window=256, long_chunks="windows")
+    found = sizes.quantities(make_study(profile=SimpleNamespace(embedder=embedder))).set_index("Quantity")["Value"]
+    assert found["pages"] == "1,000"
+    assert found["chunks per page"] == "1.50"
+    assert found["chunks longer than the window of 256 tokens"] == "25%"
+
+
 def test_each_step_stands_beside_the_one_above_it():
     questions = pd.DataFrame({"question_id": IDS, "company": [f"company {number % 20}" for number in range(40)]})
     study = make_study(200, home=Path("none"), published=None, questions=questions)
@@ -87,3 +98,29 @@ def test_a_gold_page_is_seen_with_the_first_of_its_chunks():
     assert found["page_tokens"].tolist()[:2] == [9, 6]
     assert np.isnan(found["page_tokens"].iloc[2])  # that page of another filing is none
     assert found["run_tokens"].tolist() == [9, 9, 5]
+
+
+def test_gains_within_groups_are_of_the_same_questions_and_a_small_group_has_none():
+    draws = Resampling(pd.Series(COMPANY, IDS), 200, 0)
+    before, after = pd.Series([0.0] * 20 + [1.0] * 20, IDS), pd.Series(1.0, IDS)
+    labels = pd.DataFrame({"kind": ["a"] * 15 + ["b"] * 15 + ["c"] * 10}, IDS)
+    groups = pd.DataFrame({"group": ["a", "b", "c"], "metric": "page_recall", "mean": [0, 2 / 3, 1]})
+    groups = groups.assign(low=0.0, high=1.0, is_small=[False, False, True])
+    found = breakdowns.group_gains(draws, groups, after, before, labels).set_index("group")
+    assert found["difference"].round(9).tolist()[:2] == [1, 0.333333333]
+    assert found.loc[["a", "b"], "verdict"].tolist() == ["gain", "likely gain"]
+    assert found.loc["c", ["difference", "verdict"]].isna().all()
+    assert found["page_recall"].tolist() == [0, 2 / 3, 1]
+
+
+def test_a_question_is_in_one_group_of_each_kind():
+    asked = {
+        "question_id": "q",
+        "question": "3M in 2022?",
+        "company": "3M",
+        "question_type": "novel",
+        "doc_type": "10-K",
+    }
+    labels = breakdowns.kinds_of_questions(make_study(questions=pd.DataFrame([asked | {"gold_pages": [3, 4]}])))
+    names = ["type: novel", "form: 10-K", "names: company and year", "gold pages: 2 or more"]
+    assert labels.loc["q"].tolist() == names

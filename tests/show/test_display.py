@@ -34,7 +34,7 @@ from lib.show.display import (
 from lib.show.drawn import OF_DEMO, PHONE_WIDTH, SHOWN_WIDTH, _lines_high, for_phone, not_drawn, pages_in, smallest_type
 from lib.show.markup import Markup, as_csv, escape, explorer_link, label, verbatim
 from lib.show.pictures import marked_lines, page_pair
-from lib.show.tables import reported_runs
+from lib.show.tables import reported_means, reported_runs
 from lib.words import NeedsFilings
 
 HOSTILE = "1. <script>a</script>|{download}`x </etc/passwd>`\n$x$ {{ 1 }} [a](b) *c* :::{raw} html"
@@ -208,6 +208,10 @@ def test_reported_figures_are_known_of_their_dataset_alone():
     assert ("page_scorer", "standard") not in known
     assert known["dense", "oracle-document"]["ctx_bleu"] == 0.25
     assert len(known) == 11 + 2
+    means = reported_means("financebench", "dense", ["page_recall", "doc_ndcg"])  # of which it reports one
+    assert means["Reported: Page recall"].to_dict() == {"standard": 0.34, "oracle-document": 0.6, "oracle-page": 1.0}
+    assert list(means) == ["Reported: Page recall"]
+    assert reported_means("demo", "dense", ["page_recall"]).shape == (3, 0)
 
 
 @pytest.fixture(autouse=True)
