@@ -58,8 +58,8 @@ class Chapter(Study):
         return [name for name, condition in measured_by(self.profile) if condition == "standard"]
 
     def own(self, methods: Sequence[str] | None = None) -> list[str]:
-        """The methods that are asked for, by default those of the study itself, trained ones too."""
-        return chosen(methods)
+        """The methods that are asked for, by default the study's own that the profile runs, trained ones too."""
+        return chosen(methods, [name for name in of_family() if name in self.standard()])
 
     def baselines(self, methods: Sequence[str] | None = None) -> list[str]:
         """The methods that are asked for, by default those that nothing is trained for."""

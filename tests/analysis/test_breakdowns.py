@@ -101,7 +101,7 @@ def test_a_gold_page_is_seen_with_the_first_of_its_chunks():
 
 
 def test_gains_within_groups_are_of_the_same_questions_and_a_small_group_has_none():
-    draws = Resampling(pd.Series(COMPANY, IDS), 200, 0)
+    draws = Resampling(pd.Series(COMPANY, IDS), 2000, 0)
     before, after = pd.Series([0.0] * 20 + [1.0] * 20, IDS), pd.Series(1.0, IDS)
     labels = pd.DataFrame({"kind": ["a"] * 15 + ["b"] * 15 + ["c"] * 10}, IDS)
     groups = pd.DataFrame({"group": ["a", "b", "c"], "metric": "page_recall", "mean": [0, 2 / 3, 1]})
