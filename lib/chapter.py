@@ -18,7 +18,7 @@ from lib.show.display import Shown
 from lib.stats import Resampling
 from lib.studies import open_study, with_text
 from lib.study import Study
-from lib.words import Condition, NeedsFilings, StudyError
+from lib.words import CONDITIONS, Condition, NeedsFilings, StudyError
 
 
 def open_chapter(dataset: str, profile: str, results: str, chapter: str, **given: object) -> "Chapter":
@@ -58,12 +58,16 @@ class Chapter(Study):
         return [name for name, condition in measured_by(self.profile) if condition == "standard"]
 
     def own(self, methods: Sequence[str] | None = None) -> list[str]:
-        """The methods that are asked for, by default those of the study itself, trained ones too."""
-        return chosen(methods)
+        """The methods that are asked for, by default the study's own that the profile runs, trained ones too."""
+        return chosen(methods, [name for name in of_family() if name in self.standard()])
 
     def baselines(self, methods: Sequence[str] | None = None) -> list[str]:
         """The methods that are asked for, by default those that nothing is trained for."""
         return chosen(methods, [name for name in self.standard() if name in baselines()])
+
+    def ordinary(self, methods: Sequence[str]) -> list[str]:
+        """Those of the methods that nothing is trained for; all of them where each is trained."""
+        return [name for name in methods if name in baselines()] or [*methods]
 
     def variants(self, methods: Sequence[str], family: str = "matched") -> dict[str, str]:
         """The rows of a family that change one thing in one of the methods: name → the method that it changes."""
@@ -110,9 +114,11 @@ class Chapter(Study):
         values = self.values(metric, [*dict.fromkeys([*pairs, *pairs.values()])], k)
         return self.compare(values[[*pairs]], values[[*pairs.values()]].set_axis([*pairs], axis=1))
 
-    def summary(self, metrics: Sequence[str], methods: Sequence[str], k: int) -> pd.DataFrame:
-        """Means of several metrics with their intervals, a row for each method and metric: SUMMARY_COLUMNS."""
-        frames = [self.metrics(name).at_depth(k, metrics) for name in methods]
+    def summary(
+        self, metrics: Sequence[str], methods: Sequence[str], k: int, conditions: Sequence[Condition] = CONDITIONS[:1]
+    ) -> pd.DataFrame:
+        """Means of several metrics with their intervals, a row for each run and metric: SUMMARY_COLUMNS."""
+        frames = [self.metrics(name, given).at_depth(k, metrics) for given in conditions for name in methods]
         return summarise(pd.concat(frames, ignore_index=True), self.draws)
 
     def curve(self, metrics: Sequence[str], methods: Sequence[str]) -> pd.DataFrame:

@@ -250,6 +250,12 @@ def verdicts(frame: pd.DataFrame, difference: str = "difference", p: str = "p_ho
     return [*map(tier, *(frame[name] for name in (f"{difference}_low", f"{difference}_high", p)))]
 
 
+def published_columns(compared: pd.DataFrame) -> pd.DataFrame:
+    """A frame of :func:`compare` with the columns of :meth:`Resampling.compare`, which published tables have."""
+    found = compared.rename(columns={name: column for column, name in LEVELS.items()}).drop(columns="verdict")
+    return found.assign(distinguishable=compared["p_holm"] < round(1 - LEVEL, 12))
+
+
 def nested_choice(values: pd.DataFrame, company: pd.Series, n_folds: int = 5, n_draws: int = 200) -> float:
     """The mean that the best column of ``values`` (questions × methods) has on questions that did not choose it.
 

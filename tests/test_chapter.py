@@ -47,3 +47,18 @@ def test_what_was_not_measured_is_a_frame_without_rows_or_none(chapter):
     assert chapter.gains("page_recall", {}, 5).empty
     assert isinstance(chapter.recall_by_tokens([]), pd.DataFrame)
     assert chapter.variants(["bm25"], "akarsu2026") == {}
+
+
+def test_values_are_of_methods_over_all_filings_or_of_a_run(chapter):
+    found = chapter.values("doc_recall", ["bm25", ("bm25", "oracle-document")], 3)
+    assert found[("bm25", "oracle-document")].tolist() == [1.0] * len(chapter.questions)  # the filing is given
+    assert found["bm25"].equals(chapter.values("doc_recall", ["bm25"], 3)["bm25"])
+    given = chapter.values("doc_recall", ["bm25"], 3, "oracle-document")["bm25"]
+    assert found[("bm25", "oracle-document")].equals(given.rename(("bm25", "oracle-document")))
+
+
+def test_levels_are_the_means_of_several_metrics_with_their_ends(chapter):
+    found = chapter.levels(["doc_recall", "page_recall"], ["bm25"], 3)
+    assert [*found] == [f"{name}{end}" for name in ("doc_recall", "page_recall") for end in ("", "_low", "_high")]
+    means = chapter.means(chapter.values("page_recall", ["bm25"], 3)).loc["bm25"]
+    assert found.loc["bm25", ["page_recall", "page_recall_low"]].tolist() == means[["mean", "low"]].tolist()

@@ -170,6 +170,13 @@ def test_compare_marks_what_can_be_told_apart():
     assert own["reference_mean"].tolist() == pytest.approx([reference.mean() + 1])
 
 
+def test_a_comparison_has_the_columns_of_published_tables():
+    index = [f"q{i}" for i in range(len(CLUSTERS))]
+    values, draws = pd.Series(VALUES, index, name="own"), m.Resampling(pd.Series(CLUSTERS, index), 100)
+    found = m.published_columns(m.compare(pd.DataFrame({"better": values + 1}), values, draws))
+    pd.testing.assert_frame_equal(found, draws.compare(values, {"better": values + 1}))
+
+
 def test_a_difference_is_called_by_one_rule():
     called = {(0.1, 0.2, 0.01): "gain", (0.1, 0.2, 0.05): "likely gain", (-0.1, 0.2, 0.2): "not shown"}
     called |= {(-0.2, -0.1, 0.01): "loss", (-0.2, -0.1, 0.2): "likely loss"}

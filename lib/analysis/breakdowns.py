@@ -17,15 +17,20 @@ from lib.methods import METHODS
 from lib.metrics.frame import Metrics
 from lib.retrievers.identity import years_in
 from lib.retrievers.names import names_company
-from lib.stats import Interval, Resampling, wilson
+from lib.stats import Interval, Resampling, tier, wilson
 from lib.study import Study
 from lib.words import IN_WORDS, Condition, NeedsFilings
 
 MIN_QUESTIONS = 10
+
 MIN_COMPANIES = 5
+
 RECALLS = ("doc_recall", "page_recall")
+
 MARK = "°"  # of a small group, in print
+
 COLUMNS = ["group", "entry", "metric", "mean", "low", "high", "n", "n_companies", "is_small"]
+
 NAMED = ("company and year", "company only", "year only", "neither")
 
 
@@ -98,3 +103,37 @@ def beside_each_other(groups: pd.DataFrame, metric: str = "page_recall") -> pd.D
     wide = groups[groups["metric"] == metric].pivot(index=index, columns="entry", values=["mean", "low", "high"])
     wide.columns = [name if end == "mean" else f"{name}_{end}" for end, name in wide.columns]
     return wide.reset_index().fillna({"group": ""})
+
+
+def kinds_of_questions(study: Study) -> pd.DataFrame:
+    """The groups of each question, indexed by question_id: ``type``, ``form`` of its filing, what it ``names``, and
+    its number of ``gold pages``; a group's name begins with its kind, ``form: 10-K``."""
+    labels, asked = labels_of(study), study.questions.set_index("question_id")
+    labels["gold pages"] = asked["gold_pages"].map(len).gt(1).map({True: "2 or more", False: "1"})
+    return labels.apply(lambda kind: kind.name + ": " + kind.astype(str))
+
+
+def group_gains(
+    draws: Resampling, groups: pd.DataFrame, values: pd.Series, reference: pd.Series, labels: pd.DataFrame
+) -> pd.DataFrame:
+    """Values less their reference within each group that is not small.
+
+    Args:
+        groups: the reference's rows of :func:`by_group`, of one metric.
+        labels: the groups that each question is in, questions × kinds of groups; Holm's correction is over the groups
+            of a kind.
+
+    Returns:
+        The groups, their mean named by the metric, with difference, low, high, p_holm, distinguishable and verdict,
+        NaN of a small group.
+    """
+    large, parts = {*groups.loc[~groups["is_small"], "group"]}, []
+    for kind in labels:
+        ids_of = {group: ids for group, ids in labels.groupby(kind).groups.items() if group in large}
+        references = {group: reference[ids] for group, ids in ids_of.items()}
+        parts.append(draws.compare(references, dict.fromkeys(ids_of, values)))
+    found = pd.concat(parts)[["difference", "low", "high", "p_holm", "distinguishable"]].rename_axis("group")
+    found = found.assign(verdict=[*map(tier, found["low"], found["high"], found["p_holm"])])
+    metric = next(iter(groups["metric"]), "mean")
+    level = groups.rename(columns={"mean": metric, "low": f"{metric}_low", "high": f"{metric}_high"})
+    return level.merge(found.reset_index(), "left", "group")

@@ -16,13 +16,14 @@ from collections.abc import Iterable
 from difflib import SequenceMatcher
 from itertools import product
 
+import numpy as np
 import pandas as pd
 
 from lib.evaluation import METRIC_COLUMNS
 from lib.method import remembered, stored
-from lib.metrics.retrieval import PAGE, gold_pages
+from lib.metrics.retrieval import PAGE, gold_pages, gold_ranks
 from lib.study import Study
-from lib.words import Condition
+from lib.words import CONDITIONS, Condition
 
 STEPS = ("found", "chunk", "page", "document")
 METRIC_OF = {"found": "evidence_found"} | {step: f"lost_at_{step}" for step in STEPS[1:]}
@@ -102,3 +103,32 @@ def _decomposed(study: Study, method: str, condition: Condition, k: int) -> pd.D
 @remembered
 def _evidence_words(study: Study):
     return evidence_words(study.dataset.evidence, study.pages, study.chunks)
+
+
+def gold_found(study: Study, method: str, k: int) -> pd.DataFrame:
+    """What becomes of each gold page at k, indexed by PAGE: whether its filing is ``reached`` and the page ``found``
+    over all filings, and whether it is found with the filing ``given``."""
+    runs = [study.run(method, condition) for condition in CONDITIONS[:2]]
+    found, given = (gold_ranks(run, study.questions).set_index(PAGE)["rank"] <= k for run in runs)
+    top = runs[0][runs[0]["rank"] <= k]
+    filings = pd.MultiIndex.from_frame(top[PAGE[:2]])
+    return pd.DataFrame({"reached": found.index.droplevel("page").isin(filings), "found": found, "given": given})
+
+
+def step_of(pages: pd.DataFrame) -> pd.Series:
+    """The step at which each gold page of :func:`gold_found` is lost over all filings, or ``found``."""
+    step = np.select([pages["found"], pages["reached"]], ["found", "page"], "document")
+    return pd.Series(step, pages.index, name="step")
+
+
+def recovery(study: Study, methods: Iterable[str], k: int) -> pd.DataFrame:
+    """Shares of the gold pages by step over all filings and by what becomes of them with the filing given, a row per
+    method: ``page_back`` is lost at the page step and found there, ``page_lost`` is lost at both."""
+    rows = {}
+    for method in methods:
+        pages = gold_found(study, method, k)
+        is_at = {step: step_of(pages) == step for step in ("document", "page", "found")}
+        split = {f"{step}_back": part & pages["given"] for step, part in is_at.items()}
+        split |= {f"{step}_lost": part & ~pages["given"] for step, part in is_at.items()}
+        rows[method] = pd.DataFrame(split).groupby("question_id", sort=False).mean().mean()
+    return pd.DataFrame(rows).T.rename_axis("method")

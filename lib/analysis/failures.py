@@ -16,6 +16,7 @@ from lib.answers.pages_read import texts_of_pages
 from lib.method import stored
 from lib.metrics.retrieval import gold_pages, gold_ranks, page_hit
 from lib.study import Study
+from lib.words import NeedsFilings
 
 READ = ("run=standard/{name}", "pages", "dataset")  # what is stored depends on
 HEAD_CHARACTERS = 300
@@ -47,6 +48,7 @@ ASKING_WORDS = frozenset(
     " into over under between about during per more most very much many also only own same both either neither use"
     " used using based give given state answer question round following company".split()
 )
+MISSED = "question_id doc_name page shown_doc shown_page has_other has_neighbour gold_kind shown_kind"
 NEXT_K = 20  # chunks that a better order could draw from
 
 
@@ -125,6 +127,14 @@ def missed_pages(study: Study, name: str, k: int) -> pd.DataFrame:
     return pages_missed(study.run(name), study.questions, study.filings, k, texts_of_pages(study))
 
 
+def missed_by(study: Study, names: Sequence[str], k: int) -> dict[str, pd.DataFrame]:
+    """:func:`missed_pages` of several methods, by name; without rows where the filings are needed and not here."""
+    try:
+        return {name: missed_pages(study, name, k) for name in names}
+    except NeedsFilings:
+        return dict.fromkeys(names, pd.DataFrame(columns=[*MISSED.split(), "kind", "step"]))
+
+
 def pages_missed(
     run: pd.DataFrame, questions: pd.DataFrame, filings: pd.DataFrame, k: int, texts: Mapping[tuple[str, int], str]
 ) -> pd.DataFrame:
@@ -143,8 +153,7 @@ def pages_missed(
         near = bool(wanted[question_id] & found), bool({page - 1, page + 1} & found)
         kinds = page_kind(texts.get((doc_name, page), "")), page_kind(texts.get(instead[0], ""))
         rows.append((question_id, doc_name, page, *instead[0], *near, *kinds))
-    columns = "question_id doc_name page shown_doc shown_page has_other has_neighbour gold_kind shown_kind"
-    missed = pd.DataFrame(rows, columns=columns.split()).astype({"shown_page": "Int64"})
+    missed = pd.DataFrame(rows, columns=MISSED.split()).astype({"shown_page": "Int64"})
     compared = _compared(missed, filings)
     holds = pd.DataFrame({kind: rule.holds(compared).astype(bool) for kind, rule in OF_PAGES.items()}, missed.index)
     kind = holds.idxmax(axis=1).astype(object)

@@ -32,6 +32,17 @@ def shape(study: Study) -> dict:
     }
 
 
+def quantities(study: Study) -> pd.DataFrame:
+    """:func:`shape` in words: Quantity and Value."""
+    found, embedder = shape(study), study.profile.embedder
+    counted = {name.replace("_", " "): f"{found[name]:,}" for name in ("pages", "blank_pages", "tokens", "chunks")}
+    counted["chunks per page"] = f"{found['chunks'] / found['pages']:.2f}"
+    counted["median tokens of a chunk"] = f"{found['median']:.0f}"
+    counted[f"chunks longer than the window of {embedder.window} tokens"] = f"{found['longer']:.0%}"
+    counted["longer chunks are read by"] = embedder.long_chunks
+    return pd.DataFrame(counted.items(), columns=["Quantity", "Value"])
+
+
 @stored(
     "analysis/tokens-read/{method}",
     ["run=standard/{method}", "chunks", "questions"],

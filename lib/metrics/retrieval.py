@@ -44,6 +44,13 @@ def is_gold(pairs: pd.DataFrame, questions: pd.DataFrame) -> pd.Series:
     return pd.Series(pd.MultiIndex.from_frame(pairs[PAGE]).isin(gold), pairs.index)
 
 
+def marked(run: pd.DataFrame, questions: pd.DataFrame, k: int) -> pd.DataFrame:
+    """The first k chunks of each question of a run, with ``is_right``, of the gold filing, and ``is_gold``, of a gold
+    page."""
+    top, filing_of = run[run["rank"] <= k], questions.set_index("question_id")["doc_name"]
+    return top.assign(is_right=top["doc_name"] == top["question_id"].map(filing_of), is_gold=is_gold(top, questions))
+
+
 def gold_ranks(run: pd.DataFrame, questions: pd.DataFrame) -> pd.DataFrame:
     """:func:`gold_pages` with ``rank``, the best one at which a chunk of the page is seen; NaN if none is."""
     seen = run[[*PAGE, "rank"]].astype({"page": "int64", "rank": "int64"})  # an empty run has no types

@@ -2,7 +2,7 @@
 
 import io
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import cycle
 
 import matplotlib.pyplot as plt
@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 
 from lib.methods import METHODS
 
@@ -88,24 +89,36 @@ def label_rows(axes: plt.Axes, labels: Sequence[str]) -> None:
     axes.grid(axis="y", visible=False)
 
 
-def lost_bars(lost: pd.DataFrame) -> plt.Figure:
+def write_in(axes: plt.Axes, parts: Iterable[Rectangle], texts: Sequence[str], **style: object) -> None:
+    """Texts in the middle of bars. Axes.bar_label does it, too, but a figure that has its labels cannot be copied."""
+    for part, text in zip(parts, texts, strict=True):
+        if text:
+            middle = part.get_x() + part.get_width() / 2, part.get_y() + part.get_height() / 2
+            axes.text(*middle, text, ha="center", va="center", **style)
+
+
+def lost_bars(lost: pd.DataFrame) -> Drawing:
     """Where each ``method``'s (a name of the method table, or any other text) gold pages are lost: a bar per row, the
     first with the names of the parts; the shares ``found``, ``page`` (right filing, wrong page) and ``document`` add to
     1."""
-    drawn = blank(0.55 * len(lost) + 0.4, 5.2)
+    words = "{}: found {:.0%}, right filing but wrong page {:.0%}, wrong filing {:.0%}"
+    titles = [METHODS[name].title if name in METHODS else name for name in lost["method"]]
+    shares = lost[[*LOST]].to_numpy(float)
+    alt = "; ".join(words.format(title, *row) for title, row in zip(titles, shares, strict=True)) + "."
+    drawn = blank(0.55 * len(lost) + 0.4, 5.2, alt=alt)
     (axes,) = drawn.axes
     rows, left = np.arange(len(lost)), np.zeros(len(lost))
     for part, (head, colour, ink) in LOST.items():
         shares = lost[part].to_numpy(float)
         stack = axes.barh(rows, shares, 0.5, left=left, color=colour)
         written = [f"{100 * share:.0f}" if share >= 0.025 else "" for share in shares]
-        axes.bar_label(stack, written, label_type="center", color=ink, fontsize=11)
+        write_in(axes, stack, written, color=ink, fontsize=11)
         middle = min(max(left[0] + shares[0] / 2, 0.33), 0.57)  # keeps the three heads apart
         x, side = {"found": (0, "left"), "page": (middle, "center"), "document": (1, "right")}[part]
         axes.text(x, -0.72, head, ha=side, va="bottom", fontsize=11, style="italic")
         left += shares
-    for row, name in enumerate(lost["method"]):
-        axes.text(0, row - 0.29, METHODS[name].title if name in METHODS else name, va="bottom", fontsize=11)
+    for row, title in enumerate(titles):
+        axes.text(0, row - 0.29, title, va="bottom", fontsize=11)
     axes.set(xlim=(0, 1), ylim=(len(lost) - 0.7, -1.0))
     axes.axis("off")
     return drawn

@@ -2,7 +2,7 @@
 
 import json
 import pickle
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -93,6 +93,15 @@ def show(
 def say(study: Study, text: str, **values: object) -> Shown:
     """A paragraph, or a list, whose numbers are computed: Markdown with placeholders, see :func:`filled`."""
     return Shown(filled(study, text, values))
+
+
+def joined(parts: Iterable[Shown]) -> Shown:
+    """Several figures or tables as one output, below each other; the reason, where making one raises NeedsFilings."""
+    try:
+        texts, folders = zip(*parts, strict=True) if (parts := [*parts]) else ((NOTHING,), (None,))
+    except NeedsFilings as reason:
+        return Shown(f"*Not shown: {escape(reason)}.*")
+    return Shown("\n".join(texts), folders[0])
 
 
 def filled(study: Study, text: str, values: Mapping[str, object], form: Callable[[object], str] = escape) -> str:
@@ -226,8 +235,3 @@ def _with_data(caption: str, file: str) -> str:
 
 def _numbered(head: str, body: str, takeaway: str, outputs: Path | None = None) -> Shown:
     return Shown(f"::::{head}\n\n{body}\n::::\n" + (f"\n**{takeaway}**\n" if takeaway else ""), outputs)
-
-
-def joined(parts: Sequence[Shown]) -> Shown:
-    """Several figures or tables of one study as one output, below each other."""
-    return Shown("\n".join(one.markdown for one in parts), next((one.outputs for one in parts if one.outputs), None))

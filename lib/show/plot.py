@@ -10,6 +10,7 @@ from itertools import cycle
 
 import numpy as np
 import pandas as pd
+from matplotlib.lines import Line2D
 
 from lib.metrics import METRIC_TITLES
 from lib.show.figures import (
@@ -24,10 +25,14 @@ from lib.show.figures import (
     name_pair,
     paired_dots,
     spread_labels,
+    write_in,
 )
 from lib.show.figures import bars as draw_bars
 from lib.show.markup import label
 from lib.show.tables import title
+
+#: Where evidence goes, by lightness, to be read without colour.
+STEP_COLOURS = {"found": "#08519C", "lost: chunk": "#4292C6", "lost: page": "#FDAE61", "lost: document": "#E6E6E6"}
 
 DASHES = ("-", "--", "-.", ":")
 
@@ -156,9 +161,11 @@ def stacked(
     form: str = "{:.2f}",
     least: float = 0.045,
     named: Naming = title,
+    marks: pd.Series | None = None,
 ) -> Drawing | None:
     """A bar per row of the parts in ``frame``'s columns, in the order of ``colours`` (column → colour); a part from
-    ``least`` of the widest bar on has its number, and each column's name stands in its widest part."""
+    ``least`` of the widest bar on has its number. ``marks`` are diamonds below the bars, with the name of the Series.
+    The legend above has the columns that any row has a part of, and the marks."""
     if frame.empty:
         return None
     figure = blank(0.31 * len(frame) + 0.9, alt="A stacked bar per row, its parts with their shares.")
@@ -166,14 +173,18 @@ def stacked(
     rows, left, whole = np.arange(len(frame)), np.zeros(len(frame)), frame[list(colours)].sum(axis=1).max()
     for part, colour in colours.items():
         widths = frame[part].to_numpy(float)
-        axes.barh(rows, widths, 0.62, left=left, color=colour, label=part)
-        style = {"ha": "center", "va": "center", "fontsize": 9, "color": ink_on(colour)}
-        for row, width in enumerate(widths):  # a centred bar_label cannot be copied
-            if width >= least * whole:
-                axes.text(left[row] + width / 2, row, form.format(width), **style)
+        drawn = axes.barh(rows, widths, 0.62, left=left, color=colour, label=part if widths.any() else f"_{part}")
+        written = [form.format(width) if width >= least * whole else "" for width in widths]
+        write_in(axes, drawn, written, fontsize=9, color=ink_on(colour))
         left += widths
-    axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3, fontsize=9)
-    axes.set(xlim=(0, whole), xlabel=xlabel, axisbelow=True)
+    if marks is not None:
+        axes.plot(marks, rows + 0.36, "D", ms=4.5, mfc="white", mec=DARK, label=marks.name, zorder=3)
+        figure.set_figheight(figure.get_figheight() + 0.05 * len(frame))
+    entries = sorted(
+        zip(*axes.get_legend_handles_labels(), strict=True), key=lambda entry: isinstance(entry[0], Line2D)
+    )
+    axes.legend(*zip(*entries, strict=True), loc="lower left", bbox_to_anchor=(0, 1), ncols=3, fontsize=9)
+    axes.set(xlim=(0, whole), ylim=(-0.6, len(frame) - 0.4), xlabel=xlabel, axisbelow=True)
     label_rows(axes, [*map(named, frame.index)])
     return figure
 
@@ -188,7 +199,8 @@ def bars(parts: Mapping[str, pd.DataFrame], labels: Sequence[str], xlabel: str =
     """A group of bars per label, one of each part (name → frame with a row per label), with intervals or numbers."""
     if not len(labels):
         return None
-    figure = blank(0.3 * len(labels) * max(1, len(parts) / 2) + 0.9, alt="Groups of horizontal bars.")
+    lines = max(label.count("\n") for label in labels) + 1
+    figure = blank(len(labels) * max(0.3, 0.19 * len(parts), 0.2 * lines) + 0.9, alt="Groups of horizontal bars.")
     draw_bars(figure.axes[0], parts, labels, COLOURS)
     figure.axes[0].set(xlabel=xlabel)
     return figure
@@ -510,4 +522,51 @@ def agreement(frame: pd.DataFrame, x: str, y: str, by: str, xlabel: str = "", yl
         axes.scatter(part[x], part[y], s=45, marker=marker, color=colour, label=name, alpha=0.8)
     axes.set(xlim=(-0.02, 1), ylim=(-0.02, 1), xlabel=xlabel or x, ylabel=ylabel or y)
     axes.legend(loc="upper left")
+    return figure
+
+
+def groups(frame: pd.DataFrame, runs: Mapping[str, str]) -> Drawing | None:
+    """A row per group and a panel per metric, with a mark per run and its interval; small groups are hollow and have °.
+
+    Args:
+        frame: group, entry, metric, mean, low, high, n and is_small, as of :func:`lib.analysis.breakdowns.by_group`.
+        runs: the entries that are drawn, and their names.
+    """
+    if frame.empty:
+        return None
+    rows, parts = frame.drop_duplicates("group"), dict(iter(frame.groupby("metric", sort=False)))
+    alt = "A row per group of questions and a mark per run, with intervals."
+    figure = blank((0.08 + 0.085 * len(runs)) * len(rows) + 1.1, n_panels=len(parts), alt=alt, sharey=True)
+    figure.set_layout_engine("constrained")
+    for axes, (metric, panel) in zip(figure.axes, parts.items(), strict=True):
+        for place, (entry, name) in enumerate(runs.items()):
+            part = panel[panel["entry"] == entry].set_index("group").loc[rows["group"]]
+            at = np.arange(len(rows)) + (place - (len(runs) - 1) / 2) * 0.7 / len(runs)
+            colour, marker = COLOURS[place % len(COLOURS)], "osD^v"[place % 5]
+            axes.hlines(at, part["low"], part["high"], color=colour, lw=1.4)
+            fills = np.where(part["is_small"], "white", colour)
+            axes.scatter(part["mean"], at, s=25, marker=marker, c=fills, edgecolors=colour, zorder=3)
+            axes.plot([], [], f"{marker}-", color=colour, label=name)
+        axes.set(xlim=(-0.03, 1.03), xticks=(0, 0.5, 1), xlabel=METRIC_TITLES.get(metric, metric))
+        axes.hlines(np.arange(1, len(rows)) - 0.5, -0.03, 1.03, color=GREY, lw=0.4)
+        axes.grid(axis="y", visible=False)
+    first = figure.axes[0]
+    label_rows(first, [f"{label(row.group)}{'°' * row.is_small} (n={row.n})" for row in rows.itertuples()])
+    first.set_ylim(len(rows) - 0.5, -0.5)
+    figure.legend(*first.get_legend_handles_labels(), loc="outside upper center", ncols=len(runs), fontsize=9)
+    return figure
+
+
+def histogram(values: pd.Series, xlabel: str = "", ylabel: str = "", bins: int = 30) -> Drawing | None:
+    """How often values occur, with their median."""
+    if values.empty:
+        return None
+    median = values.median()
+    alt = f"Histogram from {values.min():,.0f} to {values.max():,.0f}, median {median:,.0f}."
+    figure = blank(2.8, 6.2, alt=alt)
+    (axes,) = figure.axes
+    axes.hist(values, bins=bins, color=COLOURS[0])
+    axes.axvline(median, color=COLOURS[1], lw=2)
+    axes.text(median, axes.get_ylim()[1], f"  median {median:,.0f}", va="top", color=COLOURS[1])
+    axes.set(xlabel=xlabel, ylabel=ylabel)
     return figure

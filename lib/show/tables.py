@@ -9,7 +9,7 @@ from lib.methods import METHODS
 from lib.metrics import METRIC_TITLES
 from lib.metrics.frame import HEADLINE
 from lib.show.display import with_interval
-from lib.words import IN_WORDS, Condition
+from lib.words import CONDITIONS, IN_WORDS, Condition
 
 
 def reported_rows(dataset: str, table: str, source: str = MAIN) -> Rows:
@@ -70,3 +70,11 @@ def reported_versions(dataset: str) -> pd.DataFrame:
         parts.append(part.rename(columns=lambda metric, name=name: f"{METRIC_TITLES[metric]}, {name}"))
     found = pd.concat(parts, axis=1).rename_axis("context").reset_index()
     return found.assign(context=[IN_WORDS.get(name) or title(name) for name in found["context"]])
+
+
+def reported_means(dataset: str, method: str, metrics: Sequence[str]) -> pd.DataFrame:
+    """What the main study reports of a method by condition: CONDITIONS × titles of those metrics that it reports."""
+    known = reported_runs(dataset)
+    found = pd.DataFrame({condition: known.get((method, condition), {}) for condition in CONDITIONS}).T
+    found = found.reindex(columns=metrics).dropna(axis=1, how="all")
+    return found.rename(columns=METRIC_TITLES).add_prefix("Reported: ").rename_axis("condition")

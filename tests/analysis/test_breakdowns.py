@@ -1,6 +1,7 @@
 """Recall by groups, by tokens that are read and by steps of a pipeline; how a question names whom it means."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ from lib.words import NeedsFilings
 from tests.made import make_study, values
 
 IDS = pd.Index([f"q{i}" for i in range(40)])
+
 COMPANY = [f"company {i % 8}" for i in range(30)] + ["one company"] * 10
 
 
@@ -67,6 +69,7 @@ def test_each_step_stands_beside_the_one_above_it():
 
 #: Question, rank, filing, page, tokens: q1 sees page 3 at 6 and page 0 at 9; q2 its filing at 5 alone.
 RANKED = [("q1", 1, "B", 1, 3), ("q1", 2, "A", 7, 1), ("q1", 3, "A", 3, 2), ("q1", 4, "A", 0, 3)]
+
 RANKED += [("q2", 2, "B", 0, 4), ("q2", 1, "C", 1, 1)]
 
 
@@ -112,3 +115,39 @@ def test_labels_are_without_what_questions_name_where_their_words_are_not_here()
     assert found.to_dict("index") == {"a": {"type": "x", "form": "10-K"}}
     found = breakdowns.labels_of(make_study(questions=asked.assign(question="What did 3M sell in 2020?")))
     assert found["names"].tolist() == [NAMED[0]]
+
+
+def test_pages_and_chunks_are_counted_in_words(monkeypatch):
+    counts = {"pages": 1000, "blank_pages": 2, "tokens": 9000, "chunks": 1500, "median": 8.4, "longer": 0.25}
+    monkeypatch.setattr(sizes, "shape", lambda study: counts)
+    embedder = SimpleNamespace(window=256, long_chunks="windows")
+    found = sizes.quantities(make_study(profile=SimpleNamespace(embedder=embedder))).set_index("Quantity")["Value"]
+    assert found["pages"] == "1,000"
+    assert found["chunks per page"] == "1.50"
+    assert found["chunks longer than the window of 256 tokens"] == "25%"
+
+
+def test_gains_within_groups_are_of_the_same_questions_and_a_small_group_has_none():
+    draws = Resampling(pd.Series(COMPANY, IDS), 2000, 0)
+    before, after = pd.Series([0.0] * 20 + [1.0] * 20, IDS), pd.Series(1.0, IDS)
+    labels = pd.DataFrame({"kind": ["a"] * 15 + ["b"] * 15 + ["c"] * 10}, IDS)
+    groups = pd.DataFrame({"group": ["a", "b", "c"], "metric": "page_recall", "mean": [0, 2 / 3, 1]})
+    groups = groups.assign(low=0.0, high=1.0, is_small=[False, False, True])
+    found = breakdowns.group_gains(draws, groups, after, before, labels).set_index("group")
+    assert found["difference"].round(9).tolist()[:2] == [1, 0.333333333]
+    assert found.loc[["a", "b"], "verdict"].tolist() == ["gain", "likely gain"]
+    assert found.loc["c", ["difference", "verdict"]].isna().all()
+    assert found["page_recall"].tolist() == [0, 2 / 3, 1]
+
+
+def test_a_question_is_in_one_group_of_each_kind():
+    asked = {
+        "question_id": "q",
+        "question": "3M in 2022?",
+        "company": "3M",
+        "question_type": "novel",
+        "doc_type": "10-K",
+    }
+    labels = breakdowns.kinds_of_questions(make_study(questions=pd.DataFrame([asked | {"gold_pages": [3, 4]}])))
+    names = ["type: novel", "form: 10-K", "names: company and year", "gold pages: 2 or more"]
+    assert labels.loc["q"].tolist() == names

@@ -6,7 +6,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lib.analysis.decomposition import METRIC_OF, STEPS, decompose, decomposition, evidence_words, locate
+from lib.analysis.decomposition import (
+    METRIC_OF,
+    STEPS,
+    decompose,
+    decomposition,
+    evidence_words,
+    gold_found,
+    locate,
+    recovery,
+    step_of,
+)
 from lib.evaluation import METRIC_COLUMNS
 from lib.metrics.retrieval import doc_recall, page_recall
 from tests.made import make_study
@@ -77,6 +87,24 @@ def test_the_decomposition_of_runs_are_metrics():
     table = decomposition(study, ["dense"], ["standard"], 5)
     assert list(table) == METRIC_COLUMNS
     assert table.set_index("metric")["value"].to_dict() == dict(zip(METRIC_OF.values(), [0.6, 0.4, 0, 0], strict=True))
+
+
+def test_each_gold_page_is_followed_from_all_filings_to_the_given_one():
+    questions = QUESTIONS.assign(gold_pages=[[0, 1, 2]])
+    runs = {"standard": ["A#p0000#c00", "B#p0000#c00"], "oracle-document": ["A#p0000#c00", "A#p0001#c00"]}
+    study = make_study(questions=questions, run=lambda _, condition: run_of(*runs[condition]))
+    pages = gold_found(study, "dense", 2)
+    assert pages.index.tolist() == [("q", "A", 0), ("q", "A", 1), ("q", "A", 2)]
+    assert pages.to_dict("list") == {"reached": [True] * 3, "found": [True, False, False], "given": [True, True, False]}
+    assert step_of(pages).tolist() == ["found", "page", "page"]
+    shares = recovery(study, ["dense"], 2).loc["dense"]
+    assert shares[shares > 0].to_dict() == pytest.approx(dict.fromkeys(["page_back", "found_back", "page_lost"], 1 / 3))
+
+
+def test_a_filing_that_is_not_among_the_first_chunks_is_not_reached():
+    study = make_study(questions=QUESTIONS, run=lambda *_: run_of("B#p0000#c00", "A#p0001#c00"))
+    assert gold_found(study, "dense", 1).iloc[0].tolist() == [False, False, False]
+    assert step_of(gold_found(study, "dense", 1)).tolist() == ["document"]
 
 
 @st.composite

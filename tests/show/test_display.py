@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from lib.show.display import markdown_table, p_value, seconds, typeset
-from lib.show.tables import reported_runs, reported_values, short_title, title
+from lib.show.tables import reported_means, reported_runs, reported_values, short_title, title
 
 
 def test_numbers_have_a_minus_sign_and_none_where_they_round_to_zero_and_seconds_two_digits():
@@ -24,6 +24,10 @@ def test_reported_figures_are_known_of_their_dataset_alone():
     assert ("page_scorer", "standard") not in known
     assert known["dense", "oracle-document"]["ctx_bleu"] == 0.25
     assert len(known) == 11 + 2
+    means = reported_means("financebench", "dense", ["page_recall", "doc_ndcg"])  # of which it reports one
+    assert means["Reported: Page recall"].to_dict() == {"standard": 0.34, "oracle-document": 0.6, "oracle-page": 1.0}
+    assert list(means) == ["Reported: Page recall"]
+    assert reported_means("demo", "dense", ["page_recall"]).shape == (3, 0)
     assert reported_values("financebench", "page_recall")["page_scorer_filing"] == 0.55
     assert reported_values("mine", "page_recall") == {}
 

@@ -159,4 +159,4 @@ def test_a_reader_s_figure_needs_no_data_and_a_drawing_is_shown_as_it_is(study, 
 
 def test_outputs_are_joined_below_each_other(study):
     assert joined([say(study, "a"), say(study, "b")]).markdown == "a\nb"
-    assert joined([]).markdown == ""
+    assert joined([]).markdown == output.NOTHING
