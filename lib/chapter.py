@@ -142,11 +142,11 @@ class Chapter(Study):
         timed = measured.times(self)
         return timed[timed["method"].isin(methods)].set_index("method")
 
-    def show(self, thing, name: str, caption: str, takeaway: str = "", **given: object) -> Shown:
+    def show(self, thing, name: str, caption: str, takeaway: str = "", /, **given: object) -> Shown:
         """A table or figure with number, caption and data, see :func:`lib.show.output.show`."""
         return output.show(self, thing, name, caption, takeaway, **given)
 
-    def say(self, text: str, **values: object) -> Shown:
+    def say(self, text: str, /, **values: object) -> Shown:
         """A paragraph whose numbers are computed, see :func:`lib.show.output.say`."""
         return output.say(self, text, **values)
 

@@ -53,6 +53,7 @@ def show(
     name: str,
     caption: str,
     takeaway: str = "",
+    /,
     *,
     columns: Sequence[Column] | Mapping[str, Column] = (),
     data: pd.DataFrame | None = None,
@@ -90,7 +91,7 @@ def show(
     return _figure(study, thing, name, *texts, filled(study, alt, values, str), data)
 
 
-def say(study: Study, text: str, **values: object) -> Shown:
+def say(study: Study, text: str, /, **values: object) -> Shown:
     """A paragraph, or a list, whose numbers are computed: Markdown with placeholders, see :func:`filled`."""
     return Shown(filled(study, text, values))
 

@@ -99,7 +99,7 @@ def lines(
     for axes, (head, panel) in zip(figure.axes, parts, strict=True):
         drawn = [*panel.groupby(by, sort=False)]
         heights = spread_labels([line["mean"].iloc[-1] for _, line in drawn], 0.09)
-        for (name, line), height, colour, dashes in zip(drawn, heights, COLOURS, DASHES, strict=False):
+        for (name, line), height, colour, dashes in zip(drawn, heights, cycle(COLOURS), cycle(DASHES), strict=False):
             axes.plot(line[x], line["mean"], dashes, marker="o", ms=4, color=colour)
             axes.fill_between(line[x], line["low"], line["high"], color=colour, alpha=0.12, lw=0)
             if axes is figure.axes[-1]:
@@ -484,7 +484,7 @@ def sweep(
         return None
     figure = blank(2.8, alt=f"A line with its band per {by}, its highest point marked.")
     (axes,) = figure.axes
-    for (name, line), colour, dashes in zip(frame.groupby(by, sort=False), COLOURS, DASHES, strict=False):
+    for (name, line), colour, dashes in zip(frame.groupby(by, sort=False), cycle(COLOURS), cycle(DASHES), strict=False):
         axes.fill_between(line[x], line["low"], line["high"], color=colour, alpha=0.15, lw=0)
         axes.plot(line[x], line["mean"], dashes, color=colour, lw=2, label=named(name))
         top = line.loc[line["mean"].idxmax()]
