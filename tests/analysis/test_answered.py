@@ -88,3 +88,15 @@ def test_what_the_selection_agent_lists_is_useful_and_corrections_hold_no_text(m
     monkeypatch.setattr(judged, "verdicts", lambda study: found)
     wanted = found.drop(columns="query").assign(is_rewritten=[True, False])
     pd.testing.assert_frame_equal(judged.corrections(study), wanted)
+
+
+def test_answers_by_context_have_a_row_per_measure_and_the_columns_of_each_context():
+    rows = [
+        ("none", "token_f1", 0.1, 0.0, 0.2),
+        ("ours", "token_f1", 0.5, 0.4, 0.6),
+        ("ours", "refusal", 0.3, 0.2, 0.4),
+    ]
+    summary = pd.DataFrame(rows, columns=["context", "metric", "mean", "low", "high"])
+    found = answered.by_context(summary, ["refusal", "token_f1"])
+    assert found.loc["token_f1", ["none", "ours", "ours_low", "ours_high"]].tolist() == [0.1, 0.5, 0.4, 0.6]
+    assert found["none"].isna().tolist() == [True, False]

@@ -5,6 +5,7 @@ import pandas as pd
 from lib.analysis.calibration import given_to, panels
 from lib.analysis.judged import drawn_kappas
 from lib.show import plot
+from lib.show.tables import reported_versions
 
 DOTS = pd.DataFrame({"mean": [0.2, 0.6], "low": [-0.1, 0.5], "high": [0.4, 0.7]}, ["dense", "mine"])
 
@@ -57,3 +58,9 @@ def test_kappas_are_laid_out_by_kind_and_by_labelling():
 def test_what_a_system_was_given_is_in_its_name():
     found = [given_to(name) for name in ("gpt4_closedBook", "llama2_sharedStore", "gpt4_inContext", "gpt4_oracle", "x")]
     assert found == ["no filing", "a search", "the whole filing", "the gold pages", ""]
+
+
+def test_the_versions_of_the_reproduced_study_report_the_same_contexts():
+    found = reported_versions("financebench").set_index("context")
+    assert found.loc["pages given", ["Numeric match, English", "Numeric match, French"]].tolist() == [0.34, 0.70]
+    assert reported_versions("demo").empty
