@@ -18,9 +18,7 @@ from jupyter_client.manager import start_new_kernel
 from lib.files import ROOT
 from lib.studies import NOTEBOOKS, OUTPUTS_VARIABLE
 
-TYPES = (
-    "{n: type(v).__name__ for n, v in [*globals().items()] if n[0] != '_' and n not in ('In', 'Out', 'exit', 'quit')}"
-)
+TYPES = "{n: type(v).__name__ for n, v in [*globals().items()] if n[0] != '_' and n not in ('In', 'Out', 'exit', 'quit')}"
 SECONDS = re.compile(r"\b\d+(\.\d+)? s\b")
 
 
