@@ -15,8 +15,11 @@ from lib.stats import Resampling
 from tests.made import make_study, values
 
 IDS = list("abcd")
+
 STUDY = make_study(questions=pd.DataFrame({"question_id": IDS, "company": list("wxyz")}))
+
 OF = {"best-baseline": Context("best-baseline", "bm25"), "ours": Context("ours", "ours")}
+
 OF |= {"oracle-page": Context("oracle-page", "dense", "oracle-page")}
 
 
@@ -45,9 +48,12 @@ def test_calculated_numbers_are_compared_with_those_from_the_best_baselines_page
 
 
 QUESTIONS = pd.DataFrame({"question_id": ["q0", "q1"], "doc_name": ["A", "B"], "company": ["a", "b"]})
+
 QUESTIONS["gold_pages"] = [[0, 1], [2]]
+
 #: Ten pages of two filings for either question: three pairs are on a gold page.
 PAIRS = [(q, doc, page, f"{doc}#p{page:04d}#c00") for q in ("q0", "q1") for doc in "AB" for page in range(5)]
+
 PAIRS = pd.DataFrame(PAIRS, columns=["question_id", "doc_name", "page", "chunk_id"])
 
 
@@ -140,3 +146,15 @@ def test_what_a_run_found_explains_its_right_numbers_as_far_as_their_means_lie_o
 def test_the_reasons_that_were_read_are_of_the_questions_at_hand():
     read = answered.failures_read(pd.DataFrame({"question_id": ["financebench_id_04672", "none"]}))
     assert {*read["question_id"]} == {"financebench_id_04672"}
+
+
+def test_answers_by_context_have_a_row_per_measure_and_the_columns_of_each_context():
+    rows = [
+        ("none", "token_f1", 0.1, 0.0, 0.2),
+        ("ours", "token_f1", 0.5, 0.4, 0.6),
+        ("ours", "refusal", 0.3, 0.2, 0.4),
+    ]
+    summary = pd.DataFrame(rows, columns=["context", "metric", "mean", "low", "high"])
+    found = answered.by_context(summary, ["refusal", "token_f1"])
+    assert found.loc["token_f1", ["none", "ours", "ours_low", "ours_high"]].tolist() == [0.1, 0.5, 0.4, 0.6]
+    assert found["none"].isna().tolist() == [True, False]

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from lib.show.display import markdown_table, p_value, seconds, typeset
-from lib.show.tables import reported_means, reported_runs, reported_values, short_title, title
+from lib.show.tables import reported_means, reported_runs, reported_values, reported_versions, short_title, title
 
 
 def test_numbers_have_a_minus_sign_and_none_where_they_round_to_zero_and_seconds_two_digits():
@@ -36,3 +36,9 @@ def test_a_method_has_its_title_and_a_reader_s_own_its_name():
     assert (title("dense_records"), title("mine")) == ("Dense, filings matched by records", "mine")
     assert short_title("dense_records") == "Dense, matched"
     assert short_title("dense_covers") == "Dense, matched by cover pages"
+
+
+def test_the_versions_of_the_reproduced_study_report_the_same_contexts():
+    found = reported_versions("financebench").set_index("context")
+    assert found.loc["pages given", ["Numeric match, English", "Numeric match, French"]].tolist() == [0.34, 0.70]
+    assert reported_versions("demo").empty
