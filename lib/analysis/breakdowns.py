@@ -6,6 +6,7 @@ also spans Wilson's score interval over its questions, which is conservative for
 """
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from itertools import product
 from typing import NamedTuple
 
@@ -19,7 +20,7 @@ from lib.retrievers.identity import years_in
 from lib.retrievers.names import names_company
 from lib.stats import Interval, Resampling, tier, wilson
 from lib.study import Study
-from lib.words import IN_WORDS, Condition
+from lib.words import IN_WORDS, Condition, NeedsFilings
 
 MIN_QUESTIONS = 10
 MIN_COMPANIES = 5
@@ -52,6 +53,8 @@ class Seen(NamedTuple):
 def named(study: Study) -> pd.DataFrame:
     """Whether each question names its company and a year: question_id, named (one of NAMED)."""
     asked = study.questions
+    if "question" not in asked:
+        raise NeedsFilings("what a question names needs its text, which is not on this machine")
     has_company = np.array([*map(names_company, asked["question"], asked["company"])], bool)
     has_year = asked["question"].map(years_in).to_numpy(bool)
     label = np.select([has_company & has_year, has_company, has_year], NAMED[:3], NAMED[3])
@@ -60,10 +63,12 @@ def named(study: Study) -> pd.DataFrame:
 
 def kinds_of_questions(study: Study) -> pd.DataFrame:
     """The groups of each question, indexed by question_id: ``type``, ``form`` of its filing, what it ``names``, and
-    its number of ``gold pages``; a group's name begins with its kind, ``form: 10-K``."""
+    its number of ``gold pages``; a group's name begins with its kind, ``form: 10-K``. Without the questions' text, and
+    where it is not published, what they name is left out."""
     asked = study.questions.set_index("question_id")
     labels = asked[["question_type", "doc_type"]].set_axis(["type", "form"], axis=1)
-    labels["names"] = named(study).set_index("question_id")["named"]
+    with suppress(NeedsFilings):
+        labels["names"] = named(study).set_index("question_id")["named"]
     labels["gold pages"] = asked["gold_pages"].map(len).gt(1).map({True: "2 or more", False: "1"})
     return labels.apply(lambda kind: kind.name + ": " + kind.astype(str))
 
