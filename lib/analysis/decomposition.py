@@ -12,18 +12,19 @@ So ``document`` is 1 - doc_recall and ``found + chunk`` is page_recall, exactly,
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 from itertools import product
 
 import numpy as np
 import pandas as pd
 
-from lib.evaluation import METRIC_COLUMNS
+from lib.evaluation import METRIC_COLUMNS, SUMMARY_COLUMNS, evaluate_all, merge_metrics, summary_at
 from lib.method import remembered, stored
+from lib.metrics.frame import Metrics
 from lib.metrics.retrieval import PAGE, gold_pages, gold_ranks
 from lib.study import Study
-from lib.words import CONDITIONS, Condition
+from lib.words import CONDITIONS, Condition, NeedsFilings
 
 STEPS = ("found", "chunk", "page", "document")
 METRIC_OF = {"found": "evidence_found"} | {step: f"lost_at_{step}" for step in STEPS[1:]}
@@ -88,6 +89,17 @@ def decomposition(study: Study, methods: Iterable[str], conditions: Iterable[Con
         parts.append(long.assign(method=method, condition=condition))
     table = pd.concat(parts, ignore_index=True)
     return table.assign(k=pd.array([k] * len(table), "Int64"))[METRIC_COLUMNS]
+
+
+def step_levels(study: Study, methods: Sequence[str], k: int) -> pd.DataFrame:
+    """Means of the decomposition and of page recall at k, by method and condition: SUMMARY_COLUMNS, without rows where
+    the filings' text is needed and not here. The outputs' metrics get the decomposition of each question."""
+    try:
+        parts = decomposition(study, methods, CONDITIONS, k)
+    except NeedsFilings:
+        return pd.DataFrame(columns=SUMMARY_COLUMNS)
+    merge_metrics(study, parts)
+    return summary_at(study, Metrics(parts) + evaluate_all(study, methods), k, [*METRIC_OF.values(), "page_recall"])
 
 
 @stored(

@@ -151,3 +151,5 @@ def test_a_question_is_in_one_group_of_each_kind():
     labels = breakdowns.kinds_of_questions(make_study(questions=pd.DataFrame([asked | {"gold_pages": [3, 4]}])))
     names = ["type: novel", "form: 10-K", "names: company and year", "gold pages: 2 or more"]
     assert labels.loc["q"].tolist() == names
+    without = pd.DataFrame([asked | {"gold_pages": [3]}]).drop(columns="question")
+    assert list(breakdowns.kinds_of_questions(make_study(questions=without))) == ["type", "form", "gold pages"]

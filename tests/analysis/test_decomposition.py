@@ -15,10 +15,12 @@ from lib.analysis.decomposition import (
     gold_found,
     locate,
     recovery,
+    step_levels,
     step_of,
 )
 from lib.evaluation import METRIC_COLUMNS
 from lib.metrics.retrieval import doc_recall, page_recall
+from lib.words import NeedsFilings
 from tests.made import make_study
 
 TEXTS = ["cover", "net sales rose by ten percent while costs fell", "cash", "net sales of another company"]
@@ -139,3 +141,11 @@ def test_for_any_run_the_parts_add_to_one_and_agree_with_the_recalls(case):
     assert np.allclose(split.sum(axis=1), 1, rtol=0, atol=1e-12)
     assert np.allclose(1 - split["document"], doc_recall(run, questions, k))
     assert np.allclose(split["found"] + split["chunk"], page_recall(run, questions, k))
+
+
+def test_without_filings_no_step_is_measured(monkeypatch):
+    def lacking(*_):
+        raise NeedsFilings("texts")
+
+    monkeypatch.setattr("lib.analysis.decomposition.decomposition", lacking)
+    assert step_levels(make_study(), ["dense"], 5).empty
