@@ -58,7 +58,7 @@ def named(study: Study) -> pd.DataFrame:
     """Whether each question names its company and a year: question_id, named (one of NAMED)."""
     asked = study.questions
     if "question" not in asked:
-        study.need_filings("what questions name")
+        raise NeedsFilings("what a question names needs its text, which is not on this machine")
     has_company = np.array([*map(names_company, asked["question"], asked["company"])], bool)
     has_year = asked["question"].map(years_in).to_numpy(bool)
     label = np.select([has_company & has_year, has_company, has_year], NAMED[:3], NAMED[3])
