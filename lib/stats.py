@@ -240,7 +240,7 @@ def compare(values: pd.DataFrame, reference: pd.Series | pd.DataFrame, draws: Re
         test), p_holm (corrected over the columns) and verdict (:func:`tier`), indexed by ``method``.
     """
     if isinstance(reference, pd.Series):
-        values = values.drop(columns=reference.name, errors="ignore")
+        values = values.loc[:, values.columns != reference.name]
     found = draws.compare(reference, values).rename(columns=LEVELS).drop(columns="distinguishable")
     return found.assign(verdict=verdicts(found))
 
