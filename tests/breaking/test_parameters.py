@@ -1,6 +1,7 @@
 """Every parameter of every chapter is checked before anything is computed: a wrong value ends in one sentence."""
 
 import ast
+import re
 
 import nbformat
 import pytest
@@ -45,8 +46,8 @@ def beginning(name: str) -> tuple[dict[str, object], str]:
     """A chapter's parameters, and its code until the study is open."""
     cells = [cell.source for cell in nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4).cells]
     parameters = next(cell for cell in cells if cell.startswith("dataset = "))
-    body = ast.parse(next(cell for cell in cells if "= open_chapter(" in cell)).body
-    opens = next(place for place, one in enumerate(body) if "= open_chapter(" in ast.unparse(one))
+    body = ast.parse(next(cell for cell in cells if re.search("^study = ", cell, re.M))).body
+    opens = next(place for place, one in enumerate(body) if ast.unparse(one).startswith("study = "))
     values: dict[str, object] = {}
     exec(parameters, values)
     del values["__builtins__"]
