@@ -1,13 +1,16 @@
 """What a chapter stands on: a study with the values of its metrics, their statistics, and what cells show of them."""
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Self
 
 import pandas as pd
+from IPython import get_ipython
 
 from lib import stats
 from lib.analysis import encoders, measured, sizes
 from lib.evaluation import evaluate, summarise
+from lib.files import ROOT
 from lib.method_sets import baselines, chosen, of_family
 from lib.method_sets import measured as measured_by
 from lib.methods import METHODS
@@ -23,7 +26,9 @@ from lib.words import CONDITIONS, Condition, NeedsFilings, StudyError
 
 def open_chapter(dataset: str, profile: str, results: str, chapter: str, **given: object) -> "Chapter":
     """The study of a chapter, as :func:`lib.studies.open_study`, which has the arguments and errors, opens it."""
-    return Chapter.of(open_study(dataset, profile, results, chapter, **given))
+    study = Chapter.of(open_study(dataset, profile, results, chapter, **given))
+    print(f"Tables and figures of this chapter: {os.path.relpath(study.outputs, ROOT)}")
+    return study
 
 
 class Chapter(Study):
@@ -94,11 +99,15 @@ class Chapter(Study):
         return pd.DataFrame(found).reindex(self.questions["question_id"])
 
     def means(self, values: pd.DataFrame) -> pd.DataFrame:
-        """Means of values with intervals over companies, see :func:`lib.stats.means`."""
+        """Mean of each column of values (questions × methods) with its interval over companies: mean, low, high, n."""
         return stats.means(values, self.draws)
 
     def compare(self, values: pd.DataFrame, reference: pd.Series | pd.DataFrame) -> pd.DataFrame:
-        """Values less a reference, question by question, see :func:`lib.stats.compare`."""
+        """Each column of values (questions × methods) less a reference, question by question.
+
+        ``reference`` is one column, which is itself left out, or a frame with a column for each. Returns difference
+        with its interval over companies, p, p corrected over the columns (Holm), verdict: :func:`lib.stats.compare`.
+        """
         return stats.compare(values, reference, self.draws)
 
     def nested_choice(self, values: pd.DataFrame) -> float:
@@ -142,17 +151,31 @@ class Chapter(Study):
         timed = measured.times(self)
         return timed[timed["method"].isin(methods)].set_index("method")
 
-    def show(self, thing, name: str, caption: str, takeaway: str = "", /, **given: object) -> Shown:
-        """A table or figure with number, caption and data, see :func:`lib.show.output.show`."""
-        return output.show(self, thing, name, caption, takeaway, **given)
-
-    def say(self, text: str, /, **values: object) -> Shown:
-        """A paragraph whose numbers are computed, see :func:`lib.show.output.say`."""
-        return output.say(self, text, **values)
-
     def levels(self, metrics: Sequence[str], methods: Iterable[str], k: int | None) -> pd.DataFrame:
         """Means of several metrics with their intervals, a row per method: for each metric its name and the same with
         ``_low`` and ``_high``."""
         found = {metric: self.means(self.values(metric, methods, k))[["mean", "low", "high"]] for metric in metrics}
         heads = {metric: [metric, f"{metric}_low", f"{metric}_high"] for metric in metrics}
         return pd.concat([level.set_axis(heads[metric], axis=1) for metric, level in found.items()], axis=1)
+
+    def show(self, thing, name: str, caption: str = "", takeaway: str = "", /, **given: object) -> Shown:
+        """A numbered table or figure of a frame or a figure, with its data as CSV: see :func:`lib.show.output.show`.
+
+        ``columns``: what a table prints, by headings; ``data``: what the CSV has; ``empty``: the sentence in place of
+        no rows; other arguments: values of the placeholders of caption and takeaway.
+        """
+        self._check_parameters()
+        return output.show(self, thing, name, caption, takeaway, **given)
+
+    def say(self, text: str, /, **values: object) -> Shown:
+        """A paragraph with computed values in its placeholders, ``{name}`` or ``{name:format}``."""
+        self._check_parameters()
+        return output.say(self, text, **values)
+
+    def _check_parameters(self) -> None:
+        """Refuse to show with a parameter of the notebook that is not the study's: captions would state the old one."""
+        notebook = shell.user_ns if (shell := get_ipython()) else {}
+        for name, value in self.parameters.items():
+            if name in notebook and notebook[name] != value:
+                mend = "run the cell that opens the study again, and those behind it"
+                raise StudyError(f"{name} is {notebook[name]!r}, but the study was opened with {value!r}: {mend}")

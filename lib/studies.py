@@ -1,7 +1,5 @@
 """Opening a study by the names that notebooks and commands are given."""
 
-import ast
-import json
 import math
 import os
 from collections.abc import Callable
@@ -22,6 +20,8 @@ from lib.words import StudyError
 OUTPUTS_VARIABLE = "RETRIEVAL_GAP_OUTPUTS"
 NOTEBOOKS = ROOT / "notebooks"
 PRICES = ("core_hour", "gib_month")  # parameters of the chapter on growth
+#: What the chapters' parameters are, if nobody changes them; those that are not here are empty.
+DEFAULTS = {"k": 5, "second": "page-questions", "core_hour": 0.05, "gib_month": 0.10}
 OWNER = "profile.path"  # in a folder of results: the file of the profile that they are of
 
 
@@ -47,8 +47,8 @@ def open_study(
         changes: dotted settings that replace the profile's.
         questions: another question set over the dataset's filings: a folder with ``data/*questions*.jsonl``, or the
             name of a published one; empty for the dataset's own.
-        parameters: the chapter's other parameters. Where one differs from the notebook's own, or a setting is changed,
-            outputs go to a folder beside the book's; all go to the one that OUTPUTS_VARIABLE names, if it is set.
+        parameters: the chapter's other parameters. Where one is not its DEFAULTS, or a setting is changed, outputs go
+            to a folder beside the book's; all go to the one that OUTPUTS_VARIABLE names, if it is set.
 
     A StudyError names what does not exist or cannot be used, or a parameter that cannot have its value.
     """
@@ -61,7 +61,7 @@ def open_study(
     published = published_of(questions, settings.name) if results == "published" else None
     if published and not is_here(dataset, questions):
         what = f"The questions of {questions}, or their filings," if questions else "FinanceBench's filings"
-        say(f"{what} are not here. {published.sentence} For a live run, use DATASET=demo.")
+        say(f"{what} are not here. {published.sentence} For a live run, choose the dataset demo.")
         found, settings = published.dataset(), published.settings(settings)
     else:
         found = open_dataset(dataset, questions, Path(artifacts))
@@ -77,7 +77,7 @@ def open_study(
     k = parameters.get("k", ks[0])
     if type(k) is not int or k not in ks:
         raise StudyError(f"k is {k!r}: say one of {', '.join(map(str, ks))}, or add it to metrics.ks of the profile")
-    changed |= changed_parameters(chapter, parameters)
+    changed |= changed_parameters(parameters)
     check_parameters(changed, settings.name)
     home = Path(artifacts) / found.name / settings.name
     claim(home, path_of(profile).resolve())
@@ -134,14 +134,7 @@ def is_here(dataset: str, questions: str = "") -> bool:
     return bool(dataset or financebench_root()) and bool(not questions or questions_root(questions))
 
 
-def changed_parameters(chapter: str, given: dict[str, object]) -> dict[str, object]:
-    """The parameters whose values are not those of the chapter's own parameters cell."""
-    path = NOTEBOOKS / f"{chapter}.ipynb"
-    if not given or not path.is_file():
-        return {}
-    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-    source = next(cell["source"] for cell in cells if "parameters" in cell["metadata"].get("tags", []))
-    body = ast.parse("".join(source)).body
-    targets = [node.target if isinstance(node, ast.AnnAssign) else node.targets[0] for node in body]
-    own = {target.id: ast.literal_eval(node.value) for target, node in zip(targets, body, strict=True)}
-    return {name: value for name, value in given.items() if value != own.get(name)}
+def changed_parameters(given: dict[str, object]) -> dict[str, object]:
+    """The parameters whose values are not those of the chapters as they are published: a notebook may have been saved
+    with others."""
+    return {name: value for name, value in given.items() if value != DEFAULTS.get(name)}

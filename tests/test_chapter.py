@@ -1,5 +1,7 @@
 """What a chapter stands on, over a small study with BM25 alone."""
 
+from types import SimpleNamespace
+
 import pandas as pd
 import pytest
 
@@ -62,3 +64,12 @@ def test_levels_are_the_means_of_several_metrics_with_their_ends(chapter):
     assert [*found] == [f"{name}{end}" for name in ("doc_recall", "page_recall") for end in ("", "_low", "_high")]
     means = chapter.means(chapter.values("page_recall", ["bm25"], 3)).loc["bm25"]
     assert found.loc["bm25", ["page_recall", "page_recall_low"]].tolist() == means[["mean", "low"]].tolist()
+
+
+def test_nothing_is_shown_under_a_parameter_that_was_changed_since_the_study_was_opened(chapter, monkeypatch):
+    chapter.parameters = {"k": 5, "methods": None}
+    monkeypatch.setattr("lib.chapter.get_ipython", lambda: SimpleNamespace(user_ns={"k": 5}))
+    assert chapter.say("At {k}.").markdown == "At 5."
+    monkeypatch.setattr("lib.chapter.get_ipython", lambda: SimpleNamespace(user_ns={"k": 10}))
+    with pytest.raises(StudyError, match="k is 10, but the study was opened with 5: run the cell that opens the study"):
+        chapter.say("At {k}.")

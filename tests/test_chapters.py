@@ -11,7 +11,7 @@ import pytest
 
 from lib.book.notebooks import chapters
 from lib.files import ROOT
-from lib.studies import NOTEBOOKS
+from lib.studies import NOTEBOOKS, changed_parameters
 
 Cells = list[nbformat.NotebookNode]
 CHAPTERS = {name: nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4).cells for name in chapters()}
@@ -70,7 +70,8 @@ def test_a_chapter_of_the_study_says_what_it_teaches_and_needs_and_ends_with_two
     solutions = [place for place, cell in enumerate(cells) if "solution" in tags(cell)]
     assert len(solutions) == 2
     assert all(re.search(r"\*\*[12]\.\*\*", cells[place - 1].source) for place in solutions)
-    assert all(cells[place].metadata["jupyter"] == {"source_hidden": True} for place in solutions)
+    folded = {"outputs_hidden": True, "source_hidden": True}
+    assert all(cells[place].metadata["jupyter"] == folded for place in solutions)
 
 
 def test_every_parameter_has_a_type_and_a_comment_and_keeps_its_value(code):
@@ -80,6 +81,10 @@ def test_every_parameter_has_a_type_and_a_comment_and_keeps_its_value(code):
     parameters = {line.split(" = ")[0] for line in lines}
     assert {"dataset", "profile", "results", "questions"} <= parameters
     assert "default, base, paper, smoke, or a .yaml file" in code[0].source
+    values: dict[str, object] = {}
+    exec(code[0].source, values)
+    changes = parameters - {"dataset", "profile", "results", "questions", "chunk_size"}
+    assert changed_parameters({name: values[name] for name in changes}) == {}
     written = {node.id for cell in code[1:] for node in ast.walk(ast.parse(cell.source)) if is_written(node)}
     assert written & parameters == set()
     assert re.search('questions=questions|"questions": questions', code[1].source)

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lib import corpus, studies
+from lib import corpus
 from lib.chunkings.table import CHUNKINGS
 from lib.corpus import Corpus, settings_of
 from lib.data.chunks import as_chunks
@@ -258,9 +258,6 @@ def test_two_profiles_of_one_name_never_share_a_folder(opened, tmp_path):
     assert not (opened().home / "profile.path").exists()
 
 
-def test_only_what_differs_from_the_chapter_s_own_cell_is_changed(tmp_path, monkeypatch):
-    assert changed_parameters("no_chapter", {"k": 3}) == changed_parameters(CHAPTER, OWN) == {}
-    cell = {"metadata": {"tags": ["parameters"]}, "source": ["k: int = 5  # chunks\n", 'name = "bm25"']}
-    (tmp_path / "typed.ipynb").write_text(json.dumps({"cells": [cell]}))
-    monkeypatch.setattr(studies, "NOTEBOOKS", tmp_path)
-    assert changed_parameters("typed", {"k": 5, "name": "dense"}) == {"name": "dense"}
+def test_only_what_differs_from_the_published_chapters_is_changed_also_in_a_notebook_that_was_saved():
+    assert changed_parameters({"k": 5, "methods": None, "second": "page-questions", "core_hour": 0.05}) == {}
+    assert changed_parameters({"k": 10, "methods": ["bm25"]}) == {"k": 10, "methods": ["bm25"]}

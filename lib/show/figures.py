@@ -158,12 +158,3 @@ def paired_dots(
             axes.hlines(rows + (-0.17, 0.17)[number], part["low"], part["high"], color=colour, lw=1.2, alpha=0.7)
         axes.plot(part["mean"], rows, "o", ms=7, mfc=fill, mec=colour, mew=1.8, label=name, zorder=3)
     label_rows(axes, [textwrap.fill(label, 42) for label in labels])
-
-
-def name_pair(axes: plt.Axes, pairs: Mapping[str, pd.DataFrame]) -> None:
-    """Names above the dots of :func:`paired_dots`, in the row with both and most room."""
-    means = pd.DataFrame({name: part["mean"].to_numpy() for name, part in pairs.items()}).dropna()
-    for row, ends in means.loc[means.max(axis=1).nsmallest(1).index].iterrows():
-        for (name, x), side, away in zip(ends.sort_values().items(), ("right", "left"), (6, -6), strict=True):
-            style = {"textcoords": "offset points", "ha": side, "fontsize": 9}
-            axes.annotate(name, (x, row), (away, 6), **style)

@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 from lib.show.display import HEADS, TITLES, Shown, markdown_table, p_value, seconds, typeset
 from lib.show.drawn import NARROW, OF_DEMO, for_phone, not_drawn, pages_in, smallest_type
 from lib.show.markup import PLACEHOLDER, as_csv, escape
+from lib.show.tables import title
 from lib.study import Study
 from lib.words import NeedsFilings
 
@@ -51,7 +52,7 @@ def show(
     study: Study,
     thing: pd.DataFrame | Figure | Path | Callable[[], pd.DataFrame | Figure] | None,
     name: str,
-    caption: str,
+    caption: str = "",
     takeaway: str = "",
     /,
     *,
@@ -147,6 +148,8 @@ def cells(frame: pd.DataFrame, column: Column) -> list:
         form = f"{{:{sign}.2f}} [{{:{sign}.2f}}, {{:{sign}.2f}}]".format
         return ["–" if pd.isna(row[0]) else form(*row) for row in zip(*map(frame.get, ends), strict=True)]
     values = frame[column]
+    if column == "method":
+        return [*map(title, values)]
     for titles in TITLES:
         if len(values) and values.dtype == object and values.isin(list(titles)).all():
             return [*map(titles.get, values)]

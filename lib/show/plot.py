@@ -22,7 +22,6 @@ from lib.show.figures import (
     blank,
     label_rows,
     name_dots,
-    name_pair,
     paired_dots,
     spread_labels,
     write_in,
@@ -56,7 +55,7 @@ def pairs(
     both = dict(zip(names or ("before", "after"), (before, after), strict=True))
     paired_dots(axes, both, [*map(named, before.index)])
     if names:
-        name_pair(axes, both)
+        axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, fontsize=9)
     least = min(float(part.filter(["mean", "low"]).min(axis=None)) for part in both.values())
     if least < 0:
         axes.axvline(0, color=GREY, lw=1)
@@ -144,7 +143,7 @@ def frontier(
     }
     axes.set(xscale="log", xlabel=xlabel or x, ylabel=ylabel or y)
     name_dots(axes, pd.DataFrame(places), 0.045 * frame[y].max())
-    axes.set_xlim(frame[x].min() / 15, frame[x].max() * 30)
+    axes.set_xlim(frame[x].min() / 30, frame[x].max() * 30)
     return figure
 
 

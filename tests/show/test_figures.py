@@ -89,16 +89,6 @@ def test_bars_are_named_in_the_group_with_most_room_and_have_one_number_of_digit
     assert [one.get_text() for one in axes.texts] == ["ours", ""]
 
 
-def test_two_joined_dots_are_named_once_the_names_apart_from_each_other():
-    axes = plt.figure().subplots()
-    parts = {"before": pd.DataFrame({"mean": [0.2, 0.3]}), "after": pd.DataFrame({"mean": [np.nan, 0.1]})}
-    figures.name_pair(axes, parts)
-    shown = [(one.get_text(), one.xy, one.get_ha()) for one in axes.texts]
-    assert shown == [("after", (0.1, 1), "right"), ("before", (0.3, 1), "left")]
-    figures.name_pair(axes, {name: part.head(1) for name, part in parts.items()})
-    assert len(axes.texts) == 2
-
-
 def test_names_of_dots_stand_on_their_side_and_apart_where_dots_are_near():
     axes = plt.figure().subplots()
     dots = pd.DataFrame({"name": ["a", "b", "c"], "x": [1.0, 1.1, 10.0], "y": [0.5, 0.5, 0.5]})
