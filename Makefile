@@ -121,8 +121,8 @@ test: $(STAMP)  ## lint, the floors of lib (pyproject.toml) and the quick tests
 	@$(VENV)/bin/lint-imports --no-logo --no-cache
 	@$(VENV)/bin/python -m pytest -q -m "not slow" -n auto --dist loadfile
 
-test-demo: $(STAMP)  ## the demo's book built and opened in a browser where one is here, and cheap rows on lesser processors (minutes)
-	@$(VENV)/bin/python -m pytest -q -n 2 --dist loadfile --durations 5 tests/book/test_demo_book.py tests/publish/test_processors.py
+test-demo: $(STAMP)  ## the demo's book in a browser where one is here, every chapter and cell run twice, cheap rows on lesser processors (minutes)
+	@$(VENV)/bin/python -m pytest -q -n 2 --dist loadfile --durations 5 tests/book/test_demo_book.py tests/test_reruns.py tests/publish/test_processors.py
 
 test-all: $(STAMP)  ## every test but those of make break, the slow ones too
 	@$(VENV)/bin/python -m pytest -q -m "not breaking"

@@ -41,12 +41,6 @@ def label(text: object) -> str:
     return textwrap.shorten(CONTROL.sub(" ", str(text)), LONGEST_LABEL, placeholder="…").replace("$", r"\$")
 
 
-def verbatim(text: str) -> Markup:
-    """A text as a block that keeps its lines."""
-    fence = "`" * max([3, *(len(run) + 1 for run in re.findall("`+", text))])
-    return Markup(f"{fence}text\n{text}\n{fence}")
-
-
 def as_csv(frame: pd.DataFrame) -> str:
     """A frame without its index as CSV; text that a spreadsheet would compute has an apostrophe before it."""
     safe = frame.rename(columns=_not_computed)

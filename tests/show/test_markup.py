@@ -4,7 +4,7 @@ import pandas as pd
 from markdown_it import MarkdownIt
 
 from lib.show.display import markdown_table
-from lib.show.markup import Markup, as_csv, escape, explorer_link, label, verbatim
+from lib.show.markup import Markup, as_csv, escape, explorer_link, label
 
 HOSTILE = "1. <script>a</script>|{download}`x </etc/passwd>`\n$x$ {{ 1 }} [a](b) *c* :::{raw} html"
 
@@ -17,7 +17,6 @@ def test_escaped_text_is_the_same_text_once_it_is_parsed():
     assert (escape(escape("*")), escape(Markup("*a*"))) == ("\\*", "*a*")
     assert label("a $x$\nb") == r"a \$x\$ b"
     assert len(label("word " * 100)) <= 80
-    assert verbatim("a\n````\n# b") == "`````text\na\n````\n# b\n`````"
     link = explorer_link("look <up>", method="bm25", type="a & b")
     assert link == '<a href="../book/explorer.html#method=bm25&amp;type=a%20%26%20b">look &lt;up&gt;</a>'
     assert link in markdown_table(pd.DataFrame({"Questions": [link]}))
