@@ -178,6 +178,10 @@ class Scoreboard:
         return pd.concat(columns, axis=1), statistic.between_groups
 
 
+def _of_answers(known: pd.DataFrame) -> pd.DataFrame:
+    return known[known["k"].isna() & known["metric"].isin({"numeric_match", "answer_rouge_l"})]
+
+
 def beside(study: Study, metrics: Metrics, **given: pd.DataFrame | None) -> pd.DataFrame:
     """What claims need beside the metrics of runs, as far as it was measured: METRIC_COLUMNS.
 
@@ -188,8 +192,8 @@ def beside(study: Study, metrics: Metrics, **given: pd.DataFrame | None) -> pd.D
     """
     file, rows = study.home / METRICS_FILE, []
     of_study = study.published.metrics if study.published else metrics.frame
-    known = read_metrics(file) if file.is_file() else of_study
-    answers = known[known["k"].isna() & known["metric"].isin({"numeric_match", "answer_rouge_l"})]
+    answers = _of_answers(read_metrics(file)) if file.is_file() else of_study[:0]
+    answers = answers if len(answers) else _of_answers(of_study)  # chapter 06 may not have run here, unlike others
 
     def add(values: pd.Series, method: str, metric: str, k: int | None = None) -> None:
         rows.append(long_frame(values.astype(float), metric, k).assign(method=method, condition="standard"))

@@ -12,6 +12,7 @@ from lib.analysis.claims import claims
 from lib.analysis.scoreboard import NOT_MEASURED, NOT_TESTED, REPLACED, SAME, Scoreboard
 from lib.analysis.statistic import HOLDS, OPPOSITE, SMALLER, UNDECIDED
 from lib.metrics.frame import Metrics
+from lib.typed import table_bytes
 from tests.made import make_study, values
 
 N = 60
@@ -208,6 +209,16 @@ def test_failures_of_fusion_that_both_retrievers_miss(monkeypatch, tmp_path):
     found = beside(tmp_path, metrics_of(hybrid_rrf=fused, bm25=bm25, dense=fused)).groupby("metric")["value"]
     assert [*found.groups] == ["missed_by_both", "table_failure", "vocabulary_failure"]
     assert found.agg(["size", "mean"]).to_numpy().tolist() == [[4, 0.75]] * 3
+
+
+def test_answers_are_the_published_ones_where_chapter_6_has_not_run_here_unlike_another(tmp_path):
+    published = SimpleNamespace(metrics=values(IDS[:2], [1.0, 0.0], "numeric_match", method="dense"))
+    study = study_of({}, home=tmp_path, published=published)
+    for name, kept in (("refusal", [1, 0]), ("numeric_match", [0, 0])):
+        table = values(IDS[:2], [0.0, 0.0], name, method="dense")
+        (tmp_path / board.METRICS_FILE).write_bytes(table_bytes(table))
+        found = board.beside(study, metrics_of(splade=GOOD))
+        assert found.loc[found["metric"] == "numeric_match", "value"].tolist() == kept
 
 
 def test_weights_corrections_and_kept_pages_come_from_what_measured_them(tmp_path):
