@@ -4,7 +4,6 @@ Also a command: ``python -m tests.rerun 03_baselines``, with parameters such as 
 """
 
 import os
-import re
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -21,7 +20,6 @@ from lib.studies import NOTEBOOKS, OUTPUTS_VARIABLE
 TYPES = (
     "{n: type(v).__name__ for n, v in [*globals().items()] if n[0] != '_' and n not in ('In', 'Out', 'exit', 'quit')}"
 )
-SECONDS = re.compile(r"\b\d+(\.\d+)? s\b")
 
 
 @contextmanager
@@ -39,14 +37,16 @@ def kernel(outputs: Path) -> Iterator:
 
 
 def executed(client, source: str) -> tuple[str, str, dict[str, str]]:
-    """What a cell shows, its error if it fails, and the types of all names behind it."""
+    """What a cell shows, its error if it fails, and the types of all names behind it; of what it prints, progress of
+    computing, which is there only the first time, is left out."""
     shown: list[str] = []
+    is_printing = "print(" in source
 
     def collect(message: dict) -> None:
         content, kind = message["content"], message["msg_type"]
         if kind in ("display_data", "execute_result"):
             shown.append(content["data"].get("text/markdown") or content["data"].get("text/plain", ""))
-        elif kind == "stream" and content["name"] == "stdout":
+        elif kind == "stream" and content["name"] == "stdout" and is_printing:
             shown.append(content["text"])
 
     reply = client.execute_interactive(source, output_hook=collect, user_expressions={"types": TYPES}, timeout=600)
@@ -54,7 +54,7 @@ def executed(client, source: str) -> tuple[str, str, dict[str, str]]:
     if content["status"] != "ok":
         return "".join(shown), f"{content['ename']}: {content['evalue'][:300]}", {}
     types = yaml.safe_load(content["user_expressions"]["types"]["data"]["text/plain"])
-    return SECONDS.sub("", "".join(shown)), "", types
+    return "".join(shown), "", types
 
 
 def rerun(name: str, given: dict[str, object], outputs: Path, again: bool = True) -> list[str]:
@@ -77,7 +77,7 @@ def rerun(name: str, given: dict[str, object], outputs: Path, again: bool = True
             shown, error, _ = executed(client, source)
             if error:
                 faults.append(f"{name}, cell {number} again: {error}")
-            elif shown != first[number] and number > 1:  # what the first of them prints tells what was computed
+            elif shown != first[number]:
                 faults.append(f"{name}, cell {number} again shows something else")
     return faults
 

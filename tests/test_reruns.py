@@ -13,10 +13,10 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]  # the demo may have t
 #: One thing changed: the chapters that have the parameter, and its value.
 CHANGED = {
     "one trained method": (["02_oracles", "03_baselines", "05_breakdowns"], {"methods": ["ahead"]}),
-    "one method": (["02_oracles", "03_baselines", "05_breakdowns"], {"methods": ["bm25"]}),
+    "one method": (["03_baselines", "05_breakdowns"], {"methods": ["bm25"]}),
     "one baseline": (["07_ahead"], {"baselines": ["bm25"]}),
     "ten chunks": (["02_oracles", "03_baselines"], {"k": 10}),
-    "a better encoder": (chapters(), {"profile": "base"}),
+    "a better encoder": ([name for name in chapters() if name[0] == "0"], {"profile": "base"}),
 }
 #: Whose results are not published with the better encoder: without filings they end in one sentence.
 UNPUBLISHED = {"04_page_scorer", "06_generation"}
