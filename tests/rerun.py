@@ -14,6 +14,7 @@ import nbformat
 import yaml
 from jupyter_client.manager import start_new_kernel
 
+from lib.book.notebooks import WIDGET
 from lib.files import ROOT
 from lib.studies import NOTEBOOKS, OUTPUTS_VARIABLE
 
@@ -44,7 +45,7 @@ def executed(client, source: str) -> tuple[str, str, dict[str, str]]:
 
     def collect(message: dict) -> None:
         content, kind = message["content"], message["msg_type"]
-        if kind in ("display_data", "execute_result"):
+        if kind in ("display_data", "execute_result") and WIDGET not in content["data"]:
             shown.append(content["data"].get("text/markdown") or content["data"].get("text/plain", ""))
         elif kind == "stream" and content["name"] == "stdout" and is_printing:
             shown.append(content["text"])
