@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Self
 
 import pandas as pd
@@ -27,6 +28,8 @@ from lib.words import CONDITIONS, Condition, NeedsFilings, StudyError
 def open_chapter(dataset: str, profile: str, results: str, chapter: str, **given: object) -> "Chapter":
     """The study of a chapter, as :func:`lib.studies.open_study`, which has the arguments and errors, opens it."""
     study = Chapter.of(open_study(dataset, profile, results, chapter, **given))
+    study.opened = {"dataset": dataset, "profile": profile, "results": results, **given}
+    study.opened.pop("changes", None)
     print(f"Tables and figures of this chapter: {os.path.relpath(study.outputs, ROOT)}")
     return study
 
@@ -36,6 +39,8 @@ class Chapter(Study):
 
     ``values`` are a frame of questions × methods, indexed by ``question_id``: a reader's own method is one more column.
     """
+
+    opened: Mapping[str, object] = MappingProxyType({})  # the values of the notebook's parameters when it was opened
 
     @classmethod
     def of(cls, study: Study) -> Self:
@@ -175,7 +180,7 @@ class Chapter(Study):
     def _check_parameters(self) -> None:
         """Refuse to show with a parameter of the notebook that is not the study's: captions would state the old one."""
         notebook = shell.user_ns if (shell := get_ipython()) else {}
-        for name, value in self.parameters.items():
+        for name, value in self.opened.items():
             if name in notebook and notebook[name] != value:
                 mend = "run the cell that opens the study again, and those behind it"
                 raise StudyError(f"{name} is {notebook[name]!r}, but the study was opened with {value!r}: {mend}")

@@ -245,15 +245,15 @@ def compare(values: pd.DataFrame, reference: pd.Series | pd.DataFrame, draws: Re
     return found.assign(verdict=verdicts(found))
 
 
-def verdicts(frame: pd.DataFrame, difference: str = "difference", p: str = "p_holm") -> list[str]:
-    """What each difference of a frame is called (:func:`tier`), by its ends ``<difference>_low`` and ``_high``."""
-    return [*map(tier, *(frame[name] for name in (f"{difference}_low", f"{difference}_high", p)))]
+def verdicts(frame: pd.DataFrame, low: str = "difference_low", high: str = "difference_high") -> list[str]:
+    """What each difference of a frame is called (:func:`tier`), by the columns with its ends and ``p_holm``."""
+    return [*map(tier, frame[low], frame[high], frame["p_holm"])]
 
 
 def published_columns(compared: pd.DataFrame) -> pd.DataFrame:
     """A frame of :func:`compare` with the columns of :meth:`Resampling.compare`, which published tables have."""
-    found = compared.rename(columns={name: column for column, name in LEVELS.items()}).drop(columns="verdict")
-    return found.assign(distinguishable=compared["p_holm"] < round(1 - LEVEL, 12))
+    names = {name: column for column, name in LEVELS.items()} | {"verdict": "distinguishable"}
+    return compared.rename(columns=names).assign(distinguishable=compared["p_holm"] < round(1 - LEVEL, 12))
 
 
 def nested_choice(values: pd.DataFrame, company: pd.Series, n_folds: int = 5, n_draws: int = 200) -> float:
@@ -277,10 +277,10 @@ def compare_pairs(values: pd.DataFrame, pairs: Sequence[tuple], draws: Resamplin
     p corrected over all pairs, and verdict (:func:`tier`), indexed by pair."""
     first, second = ({pair: values[pair[side]] for pair in pairs} for side in (0, 1))
     found = draws.compare(second, first)
-    return found.assign(verdict=[*map(tier, found["low"], found["high"], found["p_holm"])])
+    return found.assign(verdict=verdicts(found, "low", "high"))
 
 
 def with_p_holm(compared: pd.DataFrame, p_holm: Sequence[float]) -> pd.DataFrame:
     """A frame of :func:`compare` whose p is corrected within another family, and its verdicts by that p."""
     found = compared.assign(p_holm=p_holm)
-    return found.assign(verdict=[*map(tier, found["difference_low"], found["difference_high"], found["p_holm"])])
+    return found.assign(verdict=verdicts(found))

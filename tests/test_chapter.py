@@ -67,7 +67,8 @@ def test_levels_are_the_means_of_several_metrics_with_their_ends(chapter):
 
 
 def test_nothing_is_shown_under_a_parameter_that_was_changed_since_the_study_was_opened(chapter, monkeypatch):
-    chapter.parameters = {"k": 5, "methods": None}
+    chapter.parameters = {"k": 5}
+    chapter.opened = {"k": 5, "dataset": ""}
     monkeypatch.setattr("lib.chapter.get_ipython", lambda: SimpleNamespace(user_ns={"k": 5}))
     assert chapter.say("At {k}.").markdown == "At 5."
     monkeypatch.setattr("lib.chapter.get_ipython", lambda: SimpleNamespace(user_ns={"k": 10}))

@@ -37,7 +37,7 @@ from lib.metrics.frame import Metrics
 from lib.metrics.overlap import tokenize_rouge
 from lib.metrics.right import right_metrics
 from lib.models.written import Filled
-from lib.stats import Resampling, percentiles, tier
+from lib.stats import Resampling, percentiles, verdicts
 from lib.study import Study
 from lib.words import CONDITIONS, NeedsFilings
 
@@ -121,7 +121,7 @@ def _answered_by(prompt: str, contexts: Sequence[Context]) -> list[Context]:
 
 def with_verdicts(gains: pd.DataFrame, low: str = "difference_low", high: str = "difference_high") -> pd.DataFrame:
     """The verdict of each tested difference beside it, see :func:`lib.stats.tier`."""
-    return gains.assign(verdict=[*map(tier, gains[low], gains[high], gains["p_holm"])])
+    return gains.assign(verdict=verdicts(gains, low, high))
 
 
 def on_sets(study: Study, sets: Mapping[str, Study], k: int) -> pd.DataFrame:

@@ -17,7 +17,7 @@ from lib.methods import METHODS
 from lib.metrics.frame import Metrics
 from lib.retrievers.identity import years_in
 from lib.retrievers.names import names_company
-from lib.stats import Interval, Resampling, tier, wilson
+from lib.stats import Interval, Resampling, verdicts, wilson
 from lib.study import Study
 from lib.words import IN_WORDS, Condition, NeedsFilings
 
@@ -133,7 +133,7 @@ def group_gains(
         references = {group: reference[ids] for group, ids in ids_of.items()}
         parts.append(draws.compare(references, dict.fromkeys(ids_of, values)))
     found = pd.concat(parts)[["difference", "low", "high", "p_holm", "distinguishable"]].rename_axis("group")
-    found = found.assign(verdict=[*map(tier, found["low"], found["high"], found["p_holm"])])
+    found = found.assign(verdict=verdicts(found, "low", "high"))
     metric = next(iter(groups["metric"]), "mean")
     level = groups.rename(columns={"mean": metric, "low": f"{metric}_low", "high": f"{metric}_high"})
     return level.merge(found.reset_index(), "left", "group")

@@ -22,7 +22,7 @@ from lib.show.display import with_interval
 from lib.show.figures import LOST, lost_bars
 from lib.show.markup import label
 from lib.show.output import Column, gain, interval, printed
-from lib.stats import tier
+from lib.stats import verdicts
 
 FOLDER, STYLE = Path(__file__).parent, ROOT / "book" / "_static" / "study.css"
 AT_K = "doc_recall page_recall page_recall_pooled page_hit pages_unjudged ctx_bleu ctx_rouge_l".split()
@@ -109,8 +109,7 @@ def sections(found) -> Iterator[Section]:
     for family, head in (("beside", "Beside the study"), ("others", "Beside all other rows of the study")):
         part = found.paired[found.paired["family"] == family].sort_values("reference_mean", ascending=False)
         if len(part):
-            verdict = [*map(tier, part["low"], part["high"], part["p_holm"])]
-            yield section(head, TESTED, part.assign(verdict=verdict), heads)
+            yield section(head, TESTED, part.assign(verdict=verdicts(part, "low", "high")), heads)
     for by in found.by_type["by"].unique():
         part = found.by_type[(found.by_type["by"] == by) & (found.by_type["metric"] == "page_recall")]
         cells = [*map(with_interval, part["mean"], part["low"], part["high"])]

@@ -11,15 +11,14 @@ from markdown_it import MarkdownIt
 
 NUMBERED = re.compile(r"^::::\{(table|figure)\} (.*)\n((?::.*\n)*)\n((?:.*\n)*?)::::$", re.M)
 ALT = re.compile(r"^:alt: (.*)$", re.M)
-ROLE = re.compile(r"(?<!\\)\{([\w:]+)\}`([^`]+)`")
-CHAPTER = re.compile(r"\w+")  # that lies beside the notebook
+DATA = re.compile(r" ?(?<!\\)\{download\}`[^`]+`")
 TYPES = {".svg": "image/svg+xml", ".png": "image/png"}
 
 
 def as_html(text: str, outputs: Path | None = None) -> str:
-    """MyST of :mod:`lib.show.display` as HTML: tables with their captions, figures of ``outputs`` as they are there,
-    citations in brackets, chapters as links to the notebooks beside, and no links to data."""
-    parts, end = [], 0
+    """MyST of :mod:`lib.show.output` as HTML: tables with their captions, figures of ``outputs`` as they are there, and
+    no links to data."""
+    text, parts, end = DATA.sub("", text), [], 0
     for found in NUMBERED.finditer(text):
         parts += [_render(text[end : found.start()]), _numbered(*found.groups(), outputs)]
         end = found.end()
@@ -28,34 +27,20 @@ def as_html(text: str, outputs: Path | None = None) -> str:
 
 def _numbered(kind: str, argument: str, options: str, body: str, outputs: Path | None) -> str:
     if kind == "table":
-        caption = f'<caption style="text-align:left">{_parser().renderInline(_plain(argument).strip())}</caption>'
-        rows = re.sub(
-            "<t([hd])>", r'<t\1 style="text-align:left">', _render(body)
-        )  # as numbers say that they are right
+        caption = f'<caption style="text-align:left">{_parser().renderInline(argument.strip())}</caption>'
+        # as numbers are aligned at the right
+        rows = re.sub("<t([hd])>", r'<t\1 style="text-align:left">', _render(body))
         return rows.replace("<table>", f"<table>\n{caption}", 1)
     path = outputs / argument.removeprefix("../")
     content = base64.b64encode(path.read_bytes()).decode()
     alt = html.escape(json.loads(ALT.search(options)[1]))
     picture = f'<img alt="{alt}" src="data:{TYPES[path.suffix]};base64,{content}">'
-    caption = _parser().renderInline(_plain(body).strip())
+    caption = _parser().renderInline(body.strip())
     return f'<figure style="background: white">{picture}<figcaption>{caption}</figcaption></figure>\n'
 
 
 def _render(text: str) -> str:
-    return _parser().render(_plain(text))
-
-
-def _plain(text: str) -> str:
-    """MyST without roles."""
-    return ROLE.sub(lambda found: _of_role(*found.groups()), text)
-
-
-def _of_role(name: str, content: str) -> str:
-    if name == "download":
-        return ""
-    if name.startswith("cite"):
-        return rf"\[{content}\]"
-    return f"[{content}]({content}.ipynb)" if name == "doc" and CHAPTER.fullmatch(content) else content
+    return _parser().render(text)
 
 
 @cache
