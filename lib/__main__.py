@@ -119,27 +119,28 @@ TO = option("--to", type=PATH, help="folder of the index, in place of one among 
 def index(names: Names, to: Path | None) -> str:
     """Index a folder of filings, PDFs or page text, filing by filing; resumed where it stopped."""
     from lib.archive.described import described
-    from lib.archive.index import passed_over, shards_of, write_shards
-    from lib.profile import load_profile
+    from lib.archive.index import archive_index, write_index
+    from lib.archive.sources import passed_over
 
-    shards = shards_of(names.dataset, names.profile, to)
-    before, done = write_shards(shards, partial(click.echo, err=True))
+    archive = archive_index(names.dataset, names.profile, to)
+    before, done = write_index(archive, partial(click.echo, err=True))
     left_out = before.left_out + [problem for problem in done["problem"] if problem]
     for problem in left_out:
         click.echo(f"left out: {problem}", err=True)
     for filing in done[(done["n_blank"] > 0) & (done["problem"] == "")].itertuples():
         blank = f"{filing.n_blank} of {filing.n_pages} pages have no text"
         click.echo(f"{filing.source.name}: {blank}; recognise them (OCR) if they are scans", err=True)
-    n_now, changes, others = len(shards.names()), str(before), passed_over(shards.root)
+    indexed, changes, others = archive.names(), str(before), passed_over(archive.root)
+    n_now = len(indexed)
     if n_now:
-        described(shards, shards.names(), load_profile(names.profile).bm25)
+        described(archive, indexed)
     if not (n_now or left_out or changes):
         put = "put PDFs into it, or see the dataset layout in book/reproduce.md"
-        raise StudyError(f"{shards.root} has no filings; {'; '.join(f'not read: {line}' for line in others) or put}")
+        raise StudyError(f"{archive.root} has no filings; {'; '.join(f'not read: {line}' for line in others) or put}")
     for line in others:
         click.echo(f"not read: {line}", err=True)
     changes = "".join(f", {words}" for words in (changes, left_out and f"{len(left_out)} left out") if words)
-    return f"{shards.folder}: {n_now} filings{changes}; read now: {done['n_pages'].sum()} pages of {len(done)} filings"
+    return f"{archive.folder}: {n_now} filings{changes}; read now: {done['n_pages'].sum()} pages of {len(done)} filings"
 
 
 @command(
@@ -154,22 +155,20 @@ def ask(
 ) -> Iterator[str]:
     """Answer from an indexed folder where a table's figure is sure, and print the pages that fit best."""
     from lib.archive.ask import Archive, questions_in, with_pictures, written
-    from lib.archive.index import shards_of
-    from lib.profile import load_profile
+    from lib.archive.index import archive_index
 
     if question == "-":
         question, lines = None, sys.stdin.buffer
     if (question is None) == (lines is None) or (question is not None and not question.strip()):
         raise StudyError("give a question, or a file of questions with -f, and not both")
     given = lines or [question.encode("utf-8", "surrogateescape")]
-    shards = shards_of(names.dataset, names.profile, to)
-    now = shards.compare()
-    if any(now.counts.values()):
-        click.echo(f"the folder differs from its index: {now}; run make index", err=True)
-    archive = Archive(shards, load_profile(names.profile), now.names)
-    for one in questions_in(given, getattr(lines, "name", "Q")):
-        found = with_pictures(shards, archive.answer(one, k))
-        yield json.dumps(found) if as_json else written(found)
+    kept = archive_index(names.dataset, names.profile, to)
+    with Archive(kept) as archive:
+        if any(archive.now.counts.values()):
+            click.echo(f"the folder differs from its index: {archive.now}; run make index", err=True)
+        for one in questions_in(given, getattr(lines, "name", "Q")):
+            found = with_pictures(kept, archive.answer(one, k))
+            yield json.dumps(found) if as_json else written(found)
 
 
 @command(

@@ -28,7 +28,7 @@ from lib.store import Store
 from lib.words import CHUNK_COLUMNS, NeedsFilings
 
 ARTIFACTS = ROOT / "artifacts"
-GENERATIONS = "generations.jsonl"
+GENERATIONS, INDEX = "generations.jsonl", "chroma"
 PAGES_VERSION = 1
 CHUNKS_VERSION = 1
 #: Files of data that go with a section of the profile, and the digests with which keys were made that do not name them.
@@ -76,6 +76,7 @@ class Corpus:
         layer = None if dataset.name == "demo" else published
         self.store = Store(Path(artifacts) / "store", on_use=self._log_stage, published=layer)
         self.cache = Cache(Path(artifacts) / "cache.sqlite")
+        self.index_folder = Path(artifacts) / INDEX
         self._memo: dict[object, tuple[object, set[str]]] = {}
 
     def with_changes(self, changes: Mapping[str, object]) -> Self:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial, wraps
 from inspect import signature
+from pathlib import Path
 from typing import Protocol, Self
 
 import numpy as np
@@ -38,6 +39,7 @@ class Search(Protocol):
     tokenizer: Tokenizer  # of the encoder
     store: Store
     cache: Cache
+    index_folder: Path  # of the collections of chunk tables, see lib.models.index
 
     def over(self, chunking: str) -> Self:
         """The same over another chunk table."""

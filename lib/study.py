@@ -38,6 +38,7 @@ class Study:
 
     dataset, published = property(attrgetter("corpus.dataset")), property(attrgetter("corpus.published"))
     store, cache = property(attrgetter("corpus.store")), property(attrgetter("corpus.cache"))
+    index_folder = property(attrgetter("corpus.index_folder"))
     home, outputs = property(attrgetter("corpus.home")), property(attrgetter("corpus.outputs"))
     write, link = property(attrgetter("corpus.write")), property(attrgetter("corpus.link"))
     questions, filings = property(attrgetter("dataset.questions")), property(attrgetter("corpus.filings"))

@@ -18,7 +18,7 @@ from lib.analysis.mistakes import HONEST, Vectors, mistake_values
 from lib.analysis.page_scorer import measured_mistakes
 from lib.files import digest_of
 from lib.folds import Fold
-from lib.models.index import text_vectors, windows
+from lib.models.vectors import encode_texts, windows
 from lib.page_scorer.full import SECTION, checked_pairs, fold_model, recipe_params, score_fold, trained
 from lib.page_scorer.pages import folds, load_scores, scores_in_folds, text_by_page
 from lib.page_scorer.search import scorer_scores
@@ -113,7 +113,7 @@ def _encoded(study: Study, fold: Fold, is_kept: np.ndarray) -> Vectors:
     entry, table, profile = fold_model(study, fold), windows(study), study.profile
     table = table[is_kept[table["chunk"]]]
     questions = study.questions["question"].iloc[list(fold.test)].tolist()
-    encode = partial(text_vectors, study, is_pinned=True, model=(lambda: entry.path, entry.digest))
+    encode = partial(encode_texts, study, is_pinned=True, model=(lambda: entry.path, entry.digest))
     return (
         encode("page_scorer/questions", questions, "query", profile.page_scorer.max_tokens),
         encode("page_scorer/windows", table["text"].tolist(), window=profile.embedder.window),

@@ -24,7 +24,7 @@ from lib.book import notebooks
 from lib.book.headline import READ
 from lib.cache import Cache
 from lib.chunkings.table import CHUNKINGS
-from lib.corpus import ARTIFACTS, Corpus
+from lib.corpus import ARTIFACTS, INDEX, Corpus
 from lib.data.layout import Dataset
 from lib.data.locate import name_of, open_dataset
 from lib.evaluation import (
@@ -100,7 +100,7 @@ def verify(named: Names, names: Sequence[str] | str, say=print) -> bool:
     with precision_of(published), study_of(found, settings, published) as study:
         say_precision(published, settings, say)
         if named.results == "published":
-            study.corpus.cache = Cache(ARTIFACTS / "cache.sqlite")
+            study.corpus.cache, study.corpus.index_folder = Cache(ARTIFACTS / "cache.sqlite"), ARTIFACTS / INDEX
         if any("generator" in METHODS[name].settings for name in names):
             say("What language models wrote is taken from the published generations; all else is computed.")
         say(signed)

@@ -19,7 +19,7 @@ from lib.ahead.pool import FilingGroups, Pool, share_of
 from lib.ahead.terms import core, pairs, terms, topic
 from lib.data.rows import accounting, kinds, plain
 from lib.method import remembered
-from lib.models import index
+from lib.models import vectors as encoded
 from lib.page_scorer.search import pages_of_chunks
 from lib.profile import Settings
 from lib.retrievers.bm25 import BM25
@@ -183,8 +183,8 @@ def page_views(study: Study, is_from_covers: bool) -> PageViews:
 def vectors_of(study: Study, questions: tuple[str, ...], is_from_covers: bool) -> Vectors:
     """The vectors of questions, and of the study's windows and pages."""
     texts = [*(" ".join(text.split()) for text in questions), *map(core, questions)]
-    asked = np.split(index.encode_queries(study, texts), 2)
-    owners, windows = index.window_vectors(study)
+    asked = np.split(encoded.encode_queries(study, texts), 2)
+    owners, windows = encoded.window_vectors(study)
     return Vectors(*asked, pages_of_chunks(study)[owners], windows, head_vectors(study, is_from_covers))
 
 
@@ -195,7 +195,7 @@ def head_vectors(study: Study, is_from_covers: bool) -> np.ndarray:
     headers = [known.identities[number].header for number in known.filing]
     texts = [f"{header}\n{' '.join(text.split())[:limit]}" for header, text in zip(headers, known.texts, strict=True)]
     stage = "embeddings/ahead-heads-covers" if is_from_covers else "embeddings/ahead-heads"
-    return index.encode_texts(study, stage, texts)
+    return encoded.encode_texts(study, stage, texts)
 
 
 def untrained(study: Study, questions: Sequence[str]) -> np.ndarray:

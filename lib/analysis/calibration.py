@@ -22,7 +22,7 @@ from lib.metrics import METRIC_TITLES, right
 from lib.metrics.answers import BERT_SCORE, STRING_METRICS, refusal_rule
 from lib.metrics.overlap import Reference
 from lib.models.encoders import Encoder
-from lib.models.index import text_vectors
+from lib.models.vectors import encode_texts
 from lib.models.weights import fetch, weights_hash
 from lib.stats import Resampling
 from lib.study import Study
@@ -87,7 +87,7 @@ def scores(study: Study) -> pd.DataFrame:
     columns[BLEU] = [Reference(answer).bleu(written) for written, answer, _ in triples]
     columns[YES_OR_NO] = [float(right.same_side(written, answer)) for written, answer, _ in triples]
     texts = [*table["prediction"], *table["answer"]]
-    written, gold = np.split(text_vectors(study, "embeddings/labelled", texts), 2)
+    written, gold = np.split(encode_texts(study, "embeddings/labelled", texts), 2)
     columns[COSINE] = np.einsum("ij,ij->i", written, gold)
     columns[BERT_SCORE.name] = _bert_scores(study, table)
     pairs = [*zip(table["kind"], triples, strict=True)]

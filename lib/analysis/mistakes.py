@@ -14,7 +14,7 @@ import pandas as pd
 from lib import runs
 from lib.folds import Fold
 from lib.metrics.retrieval import doc_recall, page_recall
-from lib.models.index import window_vectors
+from lib.models.vectors import window_vectors
 from lib.page_scorer import light
 from lib.page_scorer import search as pages_first
 from lib.page_scorer.pages import folds, load_records, load_scores, scores_in_folds

@@ -15,8 +15,8 @@ import numpy as np
 import pandas as pd
 
 from lib.answers.answers import Answers
-from lib.models.index import encode_queries
 from lib.models.prompts import Prompt, Sampling
+from lib.models.vectors import encode_queries
 from lib.models.written import Item
 from lib.retrievers.rewritten import one_line
 from lib.runs import placed

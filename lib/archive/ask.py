@@ -9,7 +9,9 @@ Tables of the best pages are read for an answer, which is given where the readin
 
 import codecs
 from collections.abc import Container, Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 import pandas as pd
@@ -22,47 +24,85 @@ from lib.answers.pages_read import filings_named, sheet
 from lib.answers.prompt_context import order_of_segments
 from lib.answers.reading import Cell
 from lib.answers.sure import BESIDE, fitted, reading
-from lib.archive.described import described, filing_facts, pages_of
-from lib.archive.index import PICTURES, Shards
+from lib.archive.described import described
+from lib.archive.index import PICTURES, ArchiveIndex
+from lib.archive.step import quiet_encoder
 from lib.data.pdf import picture
 from lib.data.records import MOST_LETTERS, printable
 from lib.files import digest_of, write_atomically
-from lib.profile import Settings, load_profile
-from lib.retrievers.dense import best_window_scores
+from lib.models.index import chunk_of, page_of
 from lib.retrievers.identity import Identity, asked_period, identity_features, without_records
-from lib.words import StudyError
+from lib.words import PAGE_COLUMNS, StudyError
 
 MOST_CHARACTERS = 4000  # of a question, which takes a second to read; those of FinanceBench have 600 at most
 NEAREST = 5  # filings whose pages are ranked
+N_WINDOWS = 500  # that are nearest to a question; the others count as the last of these
 DPI = 110
 PASSAGE_LINES = 8
 
 
 class Archive:
-    """An archive opened, of all filings of an index or some: pages' places and words, vectors, filings' identities."""
+    """An archive opened, of all filings of an index or some: its collection, pages' places and words, identities.
 
-    def __init__(self, shards: Shards, profile: Settings | None = None, names: Sequence[str] = ()):
-        if not (names := names or shards.compare().names):
-            raise StudyError(f"{shards.folder} contains no filing to search; run make index first")
-        self.profile, self.ranker = profile or load_profile("default"), saved_ranker("index")
-        self.encoder = shards.plan.encoder()
-        self.shards, made = shards, described(shards, names, self.profile.bm25)
-        self.places, self.words, self.filed, self.owners, self.vectors = made
-        self.filing = pd.Index([one.doc_name for one in self.filed]).get_indexer(self.places["doc_name"])
+    ``now`` is how the folder differs from the index. Others may read the index, and writers wait, until it is closed.
+    """
+
+    def __init__(self, kept: ArchiveIndex, names: Sequence[str] = ()):
+        with ExitStack() as opened:
+            self.kept, self.index = kept, opened.enter_context(kept.open(writes=False))
+            self.now = kept.compare(self.index)
+            if not (names := names or self.now.names):
+                raise StudyError(f"{kept.folder} contains no filing to search; run make index first")
+            self.ranker, self.encoder = saved_ranker("index"), quiet_encoder(kept.profile.embedder)
+            self.places, self.words, self.filed = described(kept, names)
+            self.filing = pd.Index([one.doc_name for one in self.filed]).get_indexer(self.places["doc_name"])
+            self.rows = {place: row for row, place in enumerate(self.places.itertuples(index=False, name=None))}
+            self._opened = opened.pop_all()
+
+    def close(self) -> None:
+        """Let others write the index."""
+        self._opened.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def nearest(self, question: str, n_filings: int = NEAREST) -> tuple[pd.DataFrame, Vectors]:
-        """PAGE_COLUMNS of the filings with the best pages by the untrained score, and the vectors that rank them."""
+        """The pages of the filings with the best pages by the untrained score, and the vectors that rank them.
+
+        Raises:
+            StudyError: a filing's vectors are damaged.
+        """
         asked = np.split(self.encoder.encode([" ".join(question.split()), core(question)], "query"), 2)
-        dense = best_window_scores(asked[0], self.vectors, self.owners, len(self.places))[0]
         words, fit = self.words.scores(self.words.tokens(question)), identity_features([question], self.filed)
         identity = fit["identity"][0] if fit["company"].max() > 0 else np.zeros(len(self.filed))
-        scores = _scaled(words) + _scaled(np.where(np.isfinite(dense), dense, 0.0)) + _scaled(identity)[self.filing]
+        scores = _scaled(words) + self._cosines(asked[0][0]) + _scaled(identity)[self.filing]
         best = pd.Series(scores).groupby(self.filing).max()
         is_near = np.isin(self.filing, best.sort_values(ascending=False, kind="stable").index[:n_filings])
-        kept = is_near[self.owners]
-        rows = (np.cumsum(is_near) - 1)[self.owners[kept]]
-        near = pages_of(self.shards, self.places.loc[is_near, "doc_name"].unique())
-        return near, Vectors(*asked, rows, self.vectors[kept])
+        near = self.places[is_near]["doc_name"].unique().tolist()
+        found = self.index.read(near)
+        if damaged := [name for name in near if name not in found]:
+            raise StudyError(f"{self.index.place}: the vectors of {damaged[0]} are damaged; run make index")
+        rows = np.cumsum(is_near) - 1
+        owners = [rows[self._row(id)] for name in near for id in found[name][0]]
+        return self.kept.pages(near), Vectors(
+            *asked, np.array(owners), np.concatenate([found[name][1] for name in near])
+        )
+
+    def _row(self, window_id: str) -> int | None:
+        return self.rows.get((chunk_of(window_id).rsplit("#", 2)[0], page_of(window_id)))
+
+    def _cosines(self, vector: np.ndarray) -> np.ndarray:
+        """How near each page's best window is, from 0, where it is not among the N_WINDOWS nearest, to 1."""
+        found = self.index.nearest(vector, N_WINDOWS)
+        nearness = np.zeros(len(self.places))
+        least = found.min()
+        for id, cosine in found.items():
+            if (row := self._row(id)) is not None:
+                nearness[row] = max(nearness[row], cosine - least)
+        return nearness / (nearness.max() or 1.0)
 
     def ask(self, question: str, k: int = 5) -> pd.DataFrame:
         """The best k pages: doc_name, page, text, score."""
@@ -74,12 +114,11 @@ class Archive:
             raise StudyError(f"{wrong}; give at most {MOST_CHARACTERS:,}")
         (pages, vectors), (_, booster, share) = self.nearest(question), self.ranker
         filings = without_records(pages[["doc_name"]].drop_duplicates())
-        facts = (filing_facts(self.shards, *one) for one in pages.groupby("doc_name", sort=False)["text"])
-        facts = pd.concat(facts, ignore_index=True)
-        known = PageViews(filings, pages, self.profile.bm25, [question], facts=facts)
+        known = PageViews(filings, pages, self.kept.profile.bm25, [question], facts=pages)
         scores = mixed(booster, share, pool := pool_of(known, [question], vectors, has_kinds=True))
         best = np.argsort(-scores, kind="stable")[:k]
-        return pages.iloc[pool.columns[best]].assign(score=scores[best]).reset_index(drop=True)
+        columns = pages[[*PAGE_COLUMNS]].iloc[pool.columns[best]]
+        return columns.assign(score=scores[best]).reset_index(drop=True)
 
     def answer(self, question: str, k: int = 5) -> dict:
         """What the archive says to a question, as JSON has it; pages count from 0.
@@ -162,25 +201,25 @@ def _scaled(values: np.ndarray) -> np.ndarray:
     return centred / (np.abs(centred).max() or 1.0)
 
 
-def page_picture(shards: Shards, doc_name: str, page: int, evidence: str = "") -> Path:
+def page_picture(kept: ArchiveIndex, doc_name: str, page: int, evidence: str = "") -> Path:
     """The picture of a page with the lines of ``evidence`` marked, named by its filing's hash.
 
     Raises:
         StudyError: the filing is text alone, was changed, or the page cannot be drawn.
     """
-    record = shards.record(doc_name)
-    source, marked = shards.root / record["source"], f"-{digest_of(evidence)[:8]}" if evidence else ""
+    record = kept.record(doc_name)
+    source, marked = kept.root / record["source"], f"-{digest_of(evidence)[:8]}" if evidence else ""
     if source.suffix == ".jsonl":
         raise StudyError("page text alone")
-    target = shards.folder / PICTURES / f"{record['sha256'][:16]}-p{page:04}{marked}.png"
+    target = kept.folder / PICTURES / f"{record['sha256'][:16]}-p{page:04}{marked}.png"
     if not target.is_file():
-        if not shards.renewed(source, record):
+        if not kept.renewed(source, record):
             raise StudyError("the filing was changed; run make index")
         write_atomically(target, picture(source, int(page), DPI, evidence))
     return target
 
 
-def with_pictures(shards: Shards, found: dict) -> dict:
+def with_pictures(kept: ArchiveIndex, found: dict) -> dict:
     """An answer whose pages have a ``picture``: the cells' rows marked, else the passage; or why there is none."""
     rows = {}
     for cell in found["cells"]:
@@ -189,7 +228,7 @@ def with_pictures(shards: Shards, found: dict) -> dict:
     for page in found["pages"]:
         place = page["document"], page["page"]
         try:
-            drawn = str(page_picture(shards, *place, "\n".join(rows.get(place, [page["passage"]]))))
+            drawn = str(page_picture(kept, *place, "\n".join(rows.get(place, [page["passage"]]))))
         except (StudyError, OSError) as error:
             drawn = f"no picture: {error}"
         pages.append(page | {"picture": drawn})

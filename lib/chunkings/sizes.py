@@ -10,7 +10,7 @@ import pandas as pd
 
 from lib.data.chunks import as_chunks, split_chunks, split_pages
 from lib.method import Search, remembered
-from lib.models.index import encode_texts
+from lib.models.vectors import chunk_vectors
 from lib.words import CHUNK_COLUMNS
 
 #: Tokens of a chunk, and tokens that neighbours share.
@@ -45,4 +45,5 @@ def children(study: Search) -> pd.DataFrame:
 @remembered
 def child_vectors(study: Search) -> np.ndarray:
     """The unit vectors of all children, shape (n_children, dimension)."""
-    return encode_texts(study, "embeddings/children", children(study)["text"].tolist(), is_pinned=True)
+    table = children(study)
+    return chunk_vectors(study, "children", table["chunk"].to_numpy(), table["text"], sections=["parent_child"])

@@ -1,100 +1,260 @@
-"""The shared index: vectors of every chunk's windows, kept by text, searched exactly."""
+"""The index: unit vectors of the windows of a chunk table, one Chroma collection, in a folder or on a server.
 
-from collections.abc import Callable, Sequence
-from functools import cache, partial
+The space is the inner product, which gives vectors back bit for bit. The first window of a filing is written last. It
+carries a digest of what the vectors were made from, and a checksum of them: a filing that is half-written or damaged
+counts as missing.
+
+An embedded Chroma is for one process that writes or for several that read, and a damaged segment ends the process that
+loads it. So a lock is held while it is open, and segments are compared with their checksums before that.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from filelock import ReadWriteLock, Timeout
 
-from lib.data.chunks import split_chunks
-from lib.files import digest_of
-from lib.method import Search, remembered, stored
-from lib.models.encoders import VERSION, Encoder, OnnxEncoder, Role, kept_precision, load_encoder
-from lib.models.weights import fetch, weights_hash
-from lib.profile import SPECIAL_TOKENS
+from lib.files import PATIENCE_S, digest_of_file, write_atomically
+from lib.words import StudyError
 
-WINDOWS_VERSION = 1  # raised when `split_chunks` gives something else
+SERVER = "CHROMA"  # the variable that names a served Chroma, host:port
+HNSW = {"space": "ip", "ef_search": 1000, "max_neighbors": 32}
+AT_ONCE = 4000  # records of a request; Chroma takes 5,461
+FILINGS_AT_ONCE = 8
+WRITTEN = "index_metadata.pickle"  # in a segment; a small collection has none, and is in SQLite alone
+SEAL = "sealed.json"  # checksums of the segments; there while no process writes
+LEAST_FREE = 64 * 2**20  # bytes of disk that are free before a filing is written
+CHECK = "import sys; from lib.models.index import read_all; read_all(*sys.argv[1:])"
 
 
-@remembered
-def windows(study: Search) -> pd.DataFrame:
-    """The windows that represent each chunk: ``chunk`` (row of the chunk) and ``text``.
+class Index:
+    """An open collection; a record is a window, ``<chunk_id>#w03``, with its filing and page. See :func:`open_index`.
 
-    ``long_chunks: windows`` cuts a chunk into windows that fit the encoder; ``truncate`` keeps its first window only.
+    Every method raises a StudyError where Chroma fails.
     """
-    settings = study.profile.embedder
-    about = {name: settings[name] for name in ("window", "window_overlap", "long_chunks")}
-    return _windows(study, tokenizer=weights_hash(settings.weights), **about)
+
+    def __init__(self, client, name: str, place: str | Path):
+        self.place, self.is_served = place, isinstance(place, str)
+        configuration = {"hnsw": HNSW}
+        create = client.get_or_create_collection
+        self.records = self._call(create, name=name, configuration=configuration, embedding_function=None)
+
+    def filings(self) -> dict[str, str]:
+        """From the name of every filing that was written to its end to the digest that it was written with."""
+        heads = (about for part in self._pages({"place": 0}) for about in part["metadatas"])
+        return {about["doc_name"]: about["digest"] for about in heads}
+
+    def put(self, doc_name: str, digest: str, chunk_ids: Sequence[str], vectors: np.ndarray) -> None:
+        """Write a filing in place of what is there: the chunk of each window, and its vector (n_windows, dimension)."""
+        if not self.is_served and shutil.disk_usage(self.place).free < LEAST_FREE:
+            raise StudyError(f"{self.place}: the disk is full; make room; filings that were written are kept")
+        self.drop([doc_name])
+        ids = window_ids(chunk_ids)
+        about = [{"doc_name": doc_name, "page": page_of(id), "place": place} for place, id in enumerate(ids)]
+        about[0] |= {"digest": digest, "sha256": _checksum(ids, vectors)}
+        for start in reversed(range(0, len(ids), AT_ONCE)):
+            part = slice(start, start + AT_ONCE)
+            self._call(self.records.add, ids=ids[part], embeddings=vectors[part], metadatas=about[part])
+
+    def drop(self, doc_names: Sequence[str]) -> None:
+        """Remove filings."""
+        for name in doc_names:
+            self._call(self.records.delete, where={"doc_name": name})
+
+    def read(self, doc_names: Sequence[str]) -> dict[str, tuple[list[str], np.ndarray]]:
+        """The window ids and vectors (float32) of those filings that are as they were written, in their order."""
+        found = {}
+        for start in range(0, len(doc_names), FILINGS_AT_ONCE):
+            some = [*doc_names[start : start + FILINGS_AT_ONCE]]
+            parts = [part for part in self._pages({"doc_name": {"$in": some}}, "embeddings") if part["ids"]]
+            if not parts:
+                continue
+            table = pd.DataFrame([about for part in parts for about in part["metadatas"]])
+            table["id"] = [id for part in parts for id in part["ids"]]
+            vectors = np.concatenate([part["embeddings"] for part in parts]).astype(np.float32)
+            for name, rows in table.sort_values("place").groupby("doc_name", sort=False):
+                ids, of_filing = rows["id"].tolist(), vectors[rows.index]
+                if rows.get("sha256", pd.Series([""])).iloc[0] == _checksum(ids, of_filing):
+                    found[name] = ids, of_filing
+        return found
+
+    def damaged(self) -> list[str]:
+        """The filings that are not as they were written, of all that were written to their end."""
+        names = [*self.filings()]
+        parts = (names[start : start + FILINGS_AT_ONCE] for start in range(0, len(names), FILINGS_AT_ONCE))
+        return [name for part in parts for name in {*part} - self.read(part).keys()]
+
+    def nearest(self, vector: np.ndarray, n: int, where: Mapping[str, object] | None = None) -> pd.Series:
+        """The cosines of about the n nearest windows of a unit vector, falling, by window id; all of the windows that
+        ``where`` admits if these are fewer."""
+        given = {"query_embeddings": [vector], "n_results": n, "include": ["distances"]}
+        found = self._call(self.records.query, where=where, **given)
+        return pd.Series(1 - np.array(found["distances"][0]), found["ids"][0])
+
+    def _pages(self, where: Mapping[str, object] | None = None, *more: str) -> Iterator[dict]:
+        start, n_found = 0, AT_ONCE
+        while n_found == AT_ONCE:
+            page = {"limit": AT_ONCE, "offset": start}
+            part = self._call(self.records.get, where=where, include=["metadatas", *more], **page)
+            yield part
+            start, n_found = start + AT_ONCE, len(part["ids"])
+
+    def _call(self, call: Callable, **given: object):
+        from chromadb.errors import ChromaError
+        from httpx import HTTPError
+
+        try:
+            return call(**given)
+        except (ChromaError, HTTPError) as error:
+            mend = "start it again" if self.is_served else "make room on the disk, or remove the folder"
+            raise StudyError(f"{self.place}: Chroma failed ({error}); {mend}; what was written is kept") from None
 
 
-@stored("windows", on=["chunks"], version=WINDOWS_VERSION)
-def _windows(study: Search, tokenizer: str, window: int, window_overlap: int, long_chunks: str) -> pd.DataFrame:
-    table = split_chunks(study.chunks, study.tokenizer, window - SPECIAL_TOKENS, window_overlap)
-    return table.groupby("chunk", as_index=False).first() if long_chunks == "truncate" else table
+@contextmanager
+def open_index(
+    name: str, folder: Path, writes: bool = True, say: Callable[[str], None] = print
+) -> Iterator[Index | None]:
+    """The collection of that name: on the server that SERVER names, else in a folder of its own in ``folder``.
 
-
-@remembered
-def _encoder(study: Search, weights: Path, window: int) -> Encoder | OnnxEncoder:
-    return load_encoder(weights, window, study.profile.embedder.precision, study.profile.embedder.batch_size)
-
-
-def encode_texts(
-    study: Search,
-    stage: str,
-    texts: Sequence[str],
-    role: Role = "document",
-    is_pinned: bool = False,
-    window: int | None = None,
-    model: tuple[Callable[[], Path], str] | None = None,
-) -> np.ndarray:
-    """Unit vectors of texts, kept text by text: float32, shape (n_texts, dimension).
-
-    Vectors depend a little on what shares their batch: pinned ones belong to this list alone, of which each text is
-    read once, such as queries or children. ``model`` gives a directory where a vector is missing, and what identifies
-    it; it and ``window``, the tokens that are read of a text, are by default the profile's.
+    Other processes wait while one ``writes``. An index that is damaged, or that a killed process left, is set aside by
+    one that writes, and the filings that can be read of it are written again. One that only reads creates nothing: it
+    gets None where nothing is, and a StudyError where the index is damaged.
     """
-    settings, listed = study.profile.embedder, digest_of(list(texts))
-    weights, digest = model or (partial(fetch, settings.weights), weights_hash(settings.weights))
-    window = window or settings.window
-    space = {"model": digest, "version": VERSION, "window": window, "role": role, "precision": settings.precision}
-    space |= {"list": listed} if is_pinned else {}
-    items = [(str(row), text) for row, text in enumerate(texts)] if is_pinned else texts
-    encoder = cache(lambda: _encoder(study.over(""), weights(), window))
-
-    def encode(part: list) -> np.ndarray:
-        return encoder().encode([item[1] for item in part] if is_pinned else part, role)
-
-    kept = space | {"precision": kept_precision(settings.precision)}
-    vectors = partial(study.cache.rows, kept, items, encode, label=stage)
-    # the entry says how long it took, and that it is done; the vectors themselves are in the cache
-    study.store.kept(stage, space | {"texts": listed}, lambda: {"shape": vectors().shape})
-    return vectors()
-
-
-def text_vectors(
-    study: Search, stage: str, texts: Sequence[str], role: Role = "document", window: int | None = None, **given
-) -> np.ndarray:
-    """One unit vector a text (n_texts, dimension), each different text encoded once; see :func:`encode_texts`.
-
-    A vector's last bits depend on the list that is encoded first. So the study's own windows come before other chunk
-    tables, whatever is asked for first: a text of both that is not pinned has the vector that it has there.
-    """
-    if study.chunking and window in (None, study.profile.embedder.window) and not given:
-        with study.store.unasked():
-            window_vectors(study.over(""))
-    rows, different = pd.factorize(np.asarray(texts, object))
-    return encode_texts(study, stage, different.tolist(), role, window=window, **given)[rows]
+    if server := os.environ.get(SERVER):
+        yield Index(_served(server), name, f"{SERVER}={server}")
+        return
+    home = folder / name
+    if not (writes or home.is_dir()):
+        yield None
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    with _locked(folder / f"{name}.lock", writes, say):
+        is_sound = _is_sound(home)
+        if not (is_sound or writes):
+            raise StudyError(f"{home} is damaged, or a process was killed that wrote it; run make index")
+        aside = None if is_sound else home.replace(folder / f"damaged-{name}-{uuid.uuid4().hex[:6]}")
+        home.mkdir(exist_ok=True)
+        if writes:
+            (home / SEAL).unlink(missing_ok=True)
+        with closing(_embedded(home)) as client:
+            index = Index(client, name, home)
+            if aside:
+                n_filings = _rescue(aside, index)
+                say(f"{home} was damaged, or a process was killed that wrote it: {n_filings} filings of it are kept")
+            yield index
+        if writes:
+            write_atomically(home / SEAL, json.dumps(_segments(home), indent=1))
 
 
-@remembered
-def window_vectors(study: Search) -> tuple[np.ndarray, np.ndarray]:
-    """For every window the row of its chunk, and its unit vector (n_windows, dimension)."""
-    table = windows(study)
-    encode, name = (text_vectors, study.chunking) if study.chunking else (encode_texts, "windows")
-    return table["chunk"].to_numpy(), encode(study, f"embeddings/{name}", table["text"].tolist())
+def window_ids(chunk_ids: Sequence[str]) -> list[str]:
+    """The id of each window, numbered in its chunk: ``3M_2018_10K#p0049#c00#w00``."""
+    chunks = pd.Series(chunk_ids, dtype=object)
+    return [f"{id}#w{number:02d}" for id, number in zip(chunks, chunks.groupby(chunks).cumcount(), strict=True)]
 
 
-def encode_queries(study: Search, texts: Sequence[str]) -> np.ndarray:
-    """Unit vectors of questions or of other texts used in their place, shape (n_texts, dimension)."""
-    return encode_texts(study, "embeddings/queries", texts, "query", is_pinned=True)
+def chunk_of(window_id: str) -> str:
+    """The id of a window's chunk."""
+    return window_id.rpartition("#")[0]
+
+
+def page_of(window_id: str) -> int:
+    """The page of a window, from 0."""
+    return int(window_id.rsplit("#", 3)[1][1:])
+
+
+def read_all(home: str, name: str) -> None:
+    """Load a collection and read every vector: for a process that may end of it."""
+    with closing(_embedded(Path(home))) as client:
+        index = Index(client, name, Path(home))
+        vectors = [one for part in index._pages(None, "embeddings") for one in part["embeddings"]]
+        if vectors:
+            index.nearest(vectors[0], 1)
+
+
+def _checksum(ids: Sequence[str], vectors: np.ndarray) -> str:
+    digest = hashlib.sha256("\n".join(ids).encode())
+    digest.update(np.ascontiguousarray(vectors, np.float32))
+    return digest.hexdigest()
+
+
+def _segments(home: Path) -> dict[str, str]:
+    """The checksum of each file of a segment that was written; SQLite's file changes when it is read."""
+    paths = sorted(path for one in home.glob(f"*/{WRITTEN}") for path in one.parent.iterdir() if path.is_file())
+    return {path.relative_to(home).as_posix(): digest_of_file(path) for path in paths}
+
+
+def _is_sound(home: Path) -> bool:
+    """Whether nothing is there, or the segments are those of the seal."""
+    with suppress(OSError, ValueError):
+        return json.loads((home / SEAL).read_text(encoding="utf-8")) == _segments(home)
+    return not home.is_dir() or not any(home.iterdir())
+
+
+def _rescue(aside: Path, index: Index) -> int:
+    """Write the whole filings of an index that was set aside; how many. One that cannot be read stays where it is."""
+    reading = subprocess.run([sys.executable, "-c", CHECK, str(aside), index.records.name], capture_output=True)
+    if reading.returncode != 0:
+        return 0
+    with closing(_embedded(aside)) as client:
+        old = Index(client, index.records.name, aside)
+        for doc_name, digest in old.filings().items():
+            for ids, vectors in old.read([doc_name]).values():
+                index.put(doc_name, digest, list(map(chunk_of, ids)), vectors)
+    shutil.rmtree(aside)
+    return len(index.filings())
+
+
+@contextmanager
+def _locked(path: Path, writes: bool, say: Callable[[str], None]) -> Iterator[None]:
+    lock = ReadWriteLock(path, is_singleton=False)
+    acquire = lock.acquire_write if writes else lock.acquire_read
+    try:
+        acquire(timeout=PATIENCE_S)
+    except Timeout:
+        say(f"{path.stem}: another process has the index open; waiting until that one ends")
+        acquire()
+    try:
+        yield
+    finally:
+        lock.close()
+
+
+def _chromadb():
+    """The library; a grammar of addresses that jsonschema would parse for a second is left out."""
+    unwanted = "rfc3987_syntax"
+    is_loaded = unwanted in sys.modules
+    sys.modules.setdefault(unwanted, None)
+    try:
+        import chromadb
+    finally:
+        if not is_loaded:
+            del sys.modules[unwanted]
+    return chromadb
+
+
+def _settings():
+    return _chromadb().config.Settings(anonymized_telemetry=False)
+
+
+def _embedded(home: Path):
+    return _chromadb().PersistentClient(str(home), _settings())
+
+
+def _served(server: str):
+    host, _, port = server.rpartition(":")
+    if not (host and port.isdecimal()):
+        raise StudyError(f"{SERVER} is {server!r}; give host:port of a served Chroma, such as localhost:8000")
+    try:
+        return _chromadb().HttpClient(host, int(port), settings=_settings())
+    except ValueError as error:
+        start = f"start it with chroma run --port {port}"
+        raise StudyError(f"{SERVER}={server}: no answer ({error}); {start}, or unset {SERVER}") from None

@@ -16,7 +16,7 @@ import pandas as pd
 
 from lib.files import digest_of
 from lib.folds import By, Fold, LeakError, check_fold
-from lib.models.index import text_vectors
+from lib.models.vectors import encode_texts
 from lib.models.weights import fetch, trainable, weights_hash
 from lib.page_scorer.pages import VERSION as SCORES_VERSION
 from lib.page_scorer.pages import (
@@ -126,7 +126,7 @@ def trained(
 def scores_of_model(study: Study, entry: Entry, rows: Sequence[int], section: str = SECTION) -> np.ndarray:
     """The cosine of every page for questions under a model, shape (n_rows, n_pages)."""
     model, window = (lambda: entry.path, entry.digest), study.profile[SECTION].max_tokens
-    encode = partial(text_vectors, study, window=window, is_pinned=True, model=model)
+    encode = partial(encode_texts, study, window=window, is_pinned=True, model=model)
     queries = encode("page_scorer/questions", study.questions["question"].iloc[list(rows)].tolist(), "query")
     texts = headed_texts(study) if section == BEST else page_texts(study)
     return cosines(queries, encode("page_scorer/pages", texts))

@@ -10,7 +10,7 @@ import numpy as np
 
 from lib.folds import By, Fold, make_folds
 from lib.method import remembered
-from lib.models.index import text_vectors
+from lib.models.vectors import encode_texts
 from lib.models.weights import weights_hash
 from lib.retrievers import matched
 from lib.store import Entry
@@ -52,7 +52,7 @@ def text_by_page(study: Study, texts: Callable[[Study], list[str]] = page_texts)
 @remembered
 def base_vectors(study: Study, section: str = "page_scorer_light") -> tuple[np.ndarray, np.ndarray]:
     """The untrained encoder's vectors of questions (n_questions, d) and of as much of pages as a section says."""
-    encode = partial(text_vectors, study, window=study.profile[section].max_tokens, is_pinned=True)
+    encode = partial(encode_texts, study, window=study.profile[section].max_tokens, is_pinned=True)
     questions = encode("embeddings/page_questions", study.questions["question"].tolist(), "query")
     return questions, encode("embeddings/pages", page_texts(study))
 

@@ -17,7 +17,7 @@ import pandas as pd
 from lib.data.chunks import split_chunks
 from lib.files import read_yaml
 from lib.method import Search, remembered
-from lib.models.index import encode_texts
+from lib.models.vectors import chunk_vectors
 from lib.models.written import Filled
 from lib.profile import SPECIAL_TOKENS
 from lib.retrievers.bm25 import BM25, text_scores
@@ -100,8 +100,9 @@ def prefixed_windows(study: Search, context: Context) -> pd.DataFrame:
 @remembered
 def window_vectors(study: Search, context: Context) -> tuple[np.ndarray, np.ndarray]:
     """For every prefixed window the row of its chunk, and its unit vector (n_windows, dimension)."""
-    table, stage = prefixed_windows(study, context), f"embeddings/contextual-{context}"
-    return table["chunk"].to_numpy(), encode_texts(study, stage, table["text"].tolist())
+    table = prefixed_windows(study, context)
+    chunks = table["chunk"].to_numpy()
+    return chunks, chunk_vectors(study, f"contextual-{context}", chunks, table["text"])
 
 
 def score_dense(study: Search, candidates: np.ndarray, *, context: Context) -> np.ndarray:

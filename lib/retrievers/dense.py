@@ -10,7 +10,7 @@ import numpy as np
 
 from lib.chunkings.sizes import SIZES, child_vectors, children, sizes_together
 from lib.method import Search
-from lib.models.index import encode_queries, text_vectors, window_vectors
+from lib.models.vectors import chunk_vectors, encode_queries, window_vectors
 from lib.profile import SPECIAL_TOKENS
 
 BLOCK = 8192  # vectors that are held in double precision at a time
@@ -65,7 +65,8 @@ def score_whole(study: Search, candidates: np.ndarray) -> np.ndarray:
     """Cosine between the question and one vector of all of each chunk of a fixed size, shape (n_questions, n_chunks);
     the encoder's window is widened where a chunk is longer."""
     window = max(study.profile.embedder.window, SIZES[study.chunking][0] + SPECIAL_TOKENS)
-    vectors = text_vectors(study, f"embeddings/{study.chunking}", study.chunks["text"], window=window)
+    chunks = study.chunks
+    vectors = chunk_vectors(study, study.chunking, np.arange(len(chunks)), chunks["text"], window=window)
     return cosines(question_vectors(study), vectors)
 
 

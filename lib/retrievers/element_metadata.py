@@ -13,7 +13,7 @@ import pandas as pd
 
 from lib.chunkings.elements import elements, is_furniture
 from lib.method import Search, remembered
-from lib.models.index import text_vectors
+from lib.models.vectors import chunk_vectors
 from lib.retrievers.dense import cosines, question_vectors
 
 N_KEYWORDS = 6
@@ -77,5 +77,6 @@ def represent(study: Search) -> pd.DataFrame:
 def score(study: Search, candidates: np.ndarray, *, kinds: Sequence[str]) -> np.ndarray:
     """Cosine of the question and the nearest of the kinds of a chunk's metadata, shape (n_questions, n_chunks)."""
     texts, asked = represent(study), question_vectors(study)
-    vectors = (text_vectors(study, f"embeddings/element_{kind}", texts[kind]) for kind in kinds)
+    rows = np.arange(len(texts))
+    vectors = (chunk_vectors(study, f"element_{kind}", rows, texts[kind]) for kind in kinds)
     return np.maximum.reduce([cosines(asked, one) for one in vectors])

@@ -7,7 +7,7 @@ HyDE (Gao, Ma, Lin & Callan, ACL 2023) searches with one passage's embedding, he
 import numpy as np
 
 from lib.method import Search
-from lib.models.index import encode_texts
+from lib.models.vectors import encode_texts
 from lib.retrievers.dense import score_vectors
 from lib.retrievers.prompts import with_texts
 

@@ -1,0 +1,93 @@
+"""The step that maps a filing's file to its part of an archive's index; it writes nothing."""
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+from tokenizers import Tokenizer
+
+from lib.ahead.facts import facts_of
+from lib.archive.sources import about
+from lib.corpus import edited
+from lib.data.chunks import load_tokenizer, split_pages
+from lib.data.pages import read_filing
+from lib.files import digest_of, digest_of_file
+from lib.models.encoders import Encoder, OnnxEncoder, load_encoder
+from lib.models.vectors import WINDOW, encode_filing, filing_digest, windows_of
+from lib.models.weights import fetch
+from lib.profile import Settings
+from lib.words import PAGE_COLUMNS
+
+VERSION = 1  # raised when the same filing gets other pages
+
+
+class Reading(NamedTuple):
+    """What was read of a filing."""
+
+    record: dict  # source, size, mtime_ns, sha256, step, windows (their digest), n_pages, n_blank, problem
+    pages: bytes = b""  # a Parquet file of PAGE_COLUMNS and :func:`lib.ahead.facts.facts_of`
+    chunk_ids: Sequence[str] = ()  # of each window
+    vectors: np.ndarray | None = None  # of windows; None where the index has them
+
+
+def step_digest() -> str:
+    """What a filing's pages depend on beside its file."""
+    return digest_of([VERSION, edited("ahead")])[:20]
+
+
+class Step:
+    """Reads a filing, cuts it, and embeds it unless its windows are ``known``, by doc_name and digest."""
+
+    def __init__(self, root: Path, profile: Settings, known: Mapping[str, str]):
+        self.root, self.known = root, known
+        self.chunks, self.embedder = profile.chunks, profile.embedder
+
+    @cached_property
+    def encoder(self) -> Encoder | OnnxEncoder:
+        """The encoder; its weights are fetched without a progress bar of their own."""
+        return quiet_encoder(self.embedder)
+
+    @cached_property
+    def tokenizer(self) -> Tokenizer:
+        """Its tokenizer."""
+        return load_tokenizer(fetch(self.embedder.weights))
+
+    def __call__(self, source: Path) -> Reading:
+        """What became of a filing; its record has the ``problem`` with one that is left out."""
+        record = {"source": source.relative_to(self.root).as_posix(), "n_pages": 0, "n_blank": 0, "windows": ""}
+        try:
+            record |= about(source, self.root) | {"sha256": digest_of_file(source)}
+        except OSError as error:  # it was removed meanwhile
+            return Reading(record | {"problem": f"{source.name}: cannot be opened ({error.strerror})"})
+        texts, problems = read_filing(source, self.root)
+        n_blank = sum(not text.strip() for text in texts)
+        record |= {"step": step_digest(), "n_pages": len(texts), "n_blank": n_blank, "problem": "; ".join(problems)}
+        if problems:
+            return Reading(record)
+        pages = pd.DataFrame({"doc_name": source.stem, "page": range(len(texts)), "text": texts})[[*PAGE_COLUMNS]]
+        chunks = split_pages(pages, self.tokenizer, self.chunks.size, self.chunks.overlap)
+        windows = windows_of(chunks, self.tokenizer, **{name: self.embedder[name] for name in WINDOW})
+        if windows.empty:
+            return Reading(record | {"problem": f"{record['source']}: no page has a word; remove the filing"})
+        chunk_ids = chunks["chunk_id"].iloc[windows["chunk"]].tolist()
+        digest = filing_digest(chunk_ids, windows["text"])
+        is_known = self.known.get(source.stem) == digest
+        vectors = None if is_known else encode_filing(self.encoder, windows["text"])
+        table = pa.Table.from_pandas(pages.join(facts_of(texts)), preserve_index=False)
+        packed = pa.BufferOutputStream()
+        pq.write_table(table.replace_schema_metadata(None), packed, compression="zstd")
+        return Reading(record | {"windows": digest}, packed.getvalue().to_pybytes(), chunk_ids, vectors)
+
+
+def quiet_encoder(embedder: Settings) -> Encoder | OnnxEncoder:
+    """The encoder of a profile, without progress bars."""
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()
+    logging.set_verbosity_error()
+    return load_encoder(fetch(embedder.weights), embedder.window, embedder.precision, embedder.batch_size)

@@ -1,0 +1,177 @@
+"""Unit vectors of a study's texts: those of its chunk tables are in the index, those of lists in the cache."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache, partial
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from tokenizers import Tokenizer
+from tqdm.auto import tqdm
+
+from lib.data.chunks import split_chunks
+from lib.data.locate import named_apart
+from lib.files import digest_of
+from lib.method import Search, remembered, stored
+from lib.models.encoders import VERSION, Encoder, OnnxEncoder, Role, kept_precision, load_encoder
+from lib.models.index import Index, open_index
+from lib.models.weights import fetch, weights_hash
+from lib.profile import SPECIAL_TOKENS
+
+WINDOW = ("window", "window_overlap", "long_chunks")  # settings of the embedder
+WINDOWS_VERSION = 1  # raised when `split_chunks` gives something else
+
+
+@remembered
+def windows(study: Search) -> pd.DataFrame:
+    """The windows that represent each chunk: ``chunk`` (row of the chunk) and ``text``.
+
+    ``long_chunks: windows`` cuts a chunk into windows that fit the encoder; ``truncate`` keeps its first window only.
+    """
+    settings = study.profile.embedder
+    about = {name: settings[name] for name in WINDOW}
+    return _windows(study, tokenizer=weights_hash(settings.weights), **about)
+
+
+@stored("windows", on=["chunks"], version=WINDOWS_VERSION)
+def _windows(study: Search, tokenizer: str, window: int, window_overlap: int, long_chunks: str) -> pd.DataFrame:
+    return windows_of(study.chunks, study.tokenizer, window, window_overlap, long_chunks)
+
+
+def windows_of(
+    chunks: pd.DataFrame, tokenizer: Tokenizer, window: int, window_overlap: int, long_chunks: str
+) -> pd.DataFrame:
+    """The windows of chunks, see :func:`windows`."""
+    table = split_chunks(chunks, tokenizer, window - SPECIAL_TOKENS, window_overlap)
+    return table.groupby("chunk", as_index=False).first() if long_chunks == "truncate" else table
+
+
+@remembered
+def _encoder(study: Search, weights: Path, window: int) -> Encoder | OnnxEncoder:
+    return load_encoder(weights, window, study.profile.embedder.precision, study.profile.embedder.batch_size)
+
+
+def encode_texts(
+    study: Search,
+    stage: str,
+    texts: Sequence[str],
+    role: Role = "document",
+    is_pinned: bool = False,
+    window: int | None = None,
+    model: tuple[Callable[[], Path], str] | None = None,
+) -> np.ndarray:
+    """Unit vectors of a list of texts, kept text by text: float32, shape (n_texts, dimension).
+
+    Vectors depend a little on what shares their batch: pinned ones belong to this list alone, such as queries.
+    ``model`` gives a directory where a vector is missing, and what identifies it; it and ``window``, the tokens that
+    are read of a text, are by default the profile's.
+    """
+    settings, listed = study.profile.embedder, digest_of(list(texts))
+    weights, digest = model or (partial(fetch, settings.weights), weights_hash(settings.weights))
+    window = window or settings.window
+    space = {"model": digest, "version": VERSION, "window": window, "role": role, "precision": settings.precision}
+    space |= {"list": listed} if is_pinned else {}
+    rows, different = pd.factorize(np.asarray(texts, object))
+    items = [(str(row), text) for row, text in enumerate(different)] if is_pinned else different.tolist()
+    encoder = cache(lambda: _encoder(study.over(""), weights(), window))
+
+    def encode(part: list) -> np.ndarray:
+        return encoder().encode([item[1] for item in part] if is_pinned else part, role)
+
+    kept = space | {"precision": kept_precision(settings.precision)}
+    vectors = partial(study.cache.rows, kept, items, encode, label=stage)
+    # the entry says how long it took, and that it is done; the vectors themselves are in the cache
+    study.store.kept(stage, space | {"texts": listed}, lambda: {"shape": vectors().shape})
+    return vectors()[rows] if len(rows) else vectors()
+
+
+def encode_queries(study: Search, texts: Sequence[str]) -> np.ndarray:
+    """Unit vectors of questions or of other texts used in their place, shape (n_texts, dimension)."""
+    return encode_texts(study, "embeddings/queries", texts, "query", is_pinned=True)
+
+
+def collection_name(table: str, root: Path, settings: dict) -> str:
+    """The name of the collection of a chunk table of the filings in a folder, cut and encoded by these settings."""
+    own = kept_precision(settings["embedder"]["precision"])
+    return f"{table}-{digest_of([named_apart(root), settings, own, VERSION])[:16]}"
+
+
+def filing_digest(chunk_ids: Sequence[str], texts: Sequence[str]) -> str:
+    """What the vectors of a filing's windows are made from, 20 hex digits."""
+    return digest_of([list(chunk_ids), list(texts)])[:20]
+
+
+def encode_filing(encoder: Encoder | OnnxEncoder, texts: Sequence[str]) -> np.ndarray:
+    """Unit vectors of the windows of one filing, of which each text is read once: float32, (n_texts, dimension)."""
+    rows, different = pd.factorize(np.asarray(texts, object))
+    return encoder.encode(different.tolist())[rows]
+
+
+@contextmanager
+def chunk_index(
+    study: Search,
+    table: str,
+    chunks: Sequence[int],
+    texts: Sequence[str],
+    window: int | None = None,
+    sections: Sequence[str] = (),
+) -> Iterator[tuple[Index, np.ndarray]]:
+    """The open collection of spans of a study's chunks, and their unit vectors (n_texts, dimension), float32.
+
+    A filing that is missing, damaged or has other texts is encoded and written alone, so that a killed run resumes.
+
+    Args:
+        table: names the collection.
+        chunks, texts: the row of the chunk that each span is of, not falling within a filing, and its text.
+        window: tokens that are read of a text; by default the profile's.
+        sections: of the profile, which spans depend on beside chunks and embedder.
+    """
+    settings = study.profile.embedder
+    window = window or settings.window
+    spans = study.chunks[["doc_name", "chunk_id"]].iloc[chunks].assign(text=list(texts))
+    rows = spans.groupby("doc_name", sort=False).indices
+    filings = {name: spans.iloc[of_filing] for name, of_filing in rows.items()}
+    digests = {name: filing_digest(spans["chunk_id"], spans["text"]) for name, spans in filings.items()}
+    name = collection_name(table, study.dataset.root, study.settings_of(("chunks", "embedder", *sections)))
+    with open_index(name, study.index_folder, say=study.store.say) as index:
+        known = index.filings()
+        found = index.read([name for name, digest in digests.items() if known.get(name) == digest])
+        found = {name: vectors for name, (_, vectors) in found.items()}
+        missing = [name for name in filings if name not in found]
+        encoder = cache(lambda: _encoder(study.over(""), fetch(settings.weights), window))
+        for name in tqdm(missing, desc=table, unit="filing", mininterval=5, disable=not missing):
+            found[name] = encode_filing(encoder(), filings[name]["text"])
+            index.put(name, digests[name], filings[name]["chunk_id"].tolist(), found[name])
+        vectors = np.zeros((len(spans), next(iter(found.values())).shape[1] if found else 0), np.float32)
+        for name, of_filing in rows.items():
+            vectors[of_filing] = found[name]
+        yield index, vectors
+
+
+def chunk_vectors(study: Search, table: str, chunks: Sequence[int], texts: Sequence[str], **given) -> np.ndarray:
+    """The vectors of :func:`chunk_index`, which has the arguments."""
+
+    def read() -> np.ndarray:
+        with chunk_index(study, table, chunks, texts, **given) as (_, vectors):
+            return vectors
+
+    read = cache(read)
+    settings, texts = study.profile.embedder, list(texts)
+    params = {"model": weights_hash(settings.weights), "version": VERSION, "role": "document"}
+    params |= {"window": given.get("window") or settings.window, "precision": settings.precision}
+    study.store.kept(f"embeddings/{table}", params | {"texts": digest_of(texts)}, lambda: {"shape": read().shape})
+    return read()
+
+
+def of_windows(study: Search) -> tuple[str, np.ndarray, list[str]]:
+    """What :func:`chunk_index` takes of the windows of the chunks that are searched: table, chunks, texts."""
+    table = windows(study)
+    return study.chunking or "windows", table["chunk"].to_numpy(), table["text"].tolist()
+
+
+@remembered
+def window_vectors(study: Search) -> tuple[np.ndarray, np.ndarray]:
+    """For every window the row of its chunk, and its unit vector (n_windows, dimension)."""
+    name, chunks, texts = of_windows(study)
+    return chunks, chunk_vectors(study, name, chunks, texts)
