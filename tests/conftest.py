@@ -180,6 +180,7 @@ def fake_study(tmp_path):
         settings = Settings({name: Settings(section) for name, section in profile.items()})
         made = FakeStudy(questions=asked, chunks=chunks, profile=settings, scores=scores or {}, kept={}, chunking="")
         made.store, made.cache = Store(tmp_path / "store", say=lambda line: None), Cache(tmp_path / "cache.sqlite")
+        made.index_folder, made.dataset, made.settings_of = tmp_path / "chroma", SimpleNamespace(root=tmp_path), str
         return made
 
     return make

@@ -74,7 +74,7 @@ class ArchiveIndex:
         self.folder, self.root = Path(folder), Path(root).resolve()
         self.profile, self.chroma = profile, Path(chroma or self.folder / INDEX)
         settings = settings_of(profile, SECTIONS)
-        self.collection = collection_name("windows", self.root, settings)
+        self.collection = collection_name("windows", self.root, settings, profile.embedder.precision)
         self.plan = {"root": str(self.root), "settings": digest_of(settings)}
         known = _read(self.folder / PLAN)
         if self.root.is_relative_to(at := self.folder.resolve()) or at in (self.root / "pages", self.root / "pdfs"):
@@ -86,9 +86,9 @@ class ArchiveIndex:
             raise StudyError(f"{wrong}; name another folder, or remove this one")
 
     def _may_become_index(self) -> bool:
-        """Whether the folder without a sound plan is not there or empty, but for the lock, or has a sound record."""
+        """Whether the folder without a sound plan has nothing but a lock and a collection, or has a sound record."""
         there = os.listdir(self.folder) if self.folder.exists() else []
-        others = [name for name in there if name != LOCK and not HALF.fullmatch(name)]
+        others = [name for name in there if name not in (LOCK, INDEX) and not HALF.fullmatch(name)]
         return not others or any(map(_read, self.folder.glob("records/*.json")))
 
     def open(self, writes: bool, say: Callable[[str], None] = print) -> AbstractContextManager[Index | None]:

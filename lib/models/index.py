@@ -43,7 +43,7 @@ class Index:
     """
 
     def __init__(self, client, name: str, place: str | Path):
-        self.place, self.is_served = place, isinstance(place, str)
+        self.place, self.is_served, self.has_failed = place, isinstance(place, str), False
         configuration = {"hnsw": HNSW}
         create = client.get_or_create_collection
         self.records = self._call(create, name=name, configuration=configuration, embedding_function=None)
@@ -115,6 +115,7 @@ class Index:
         try:
             return call(**given)
         except (ChromaError, HTTPError) as error:
+            self.has_failed = True
             mend = "start it again" if self.is_served else "make room on the disk, or remove the folder"
             raise StudyError(f"{self.place}: Chroma failed ({error}); {mend}; what was written is kept") from None
 
@@ -150,9 +151,13 @@ def open_index(
             if aside:
                 n_filings = _rescue(aside, index)
                 say(f"{home} was damaged, or a process was killed that wrote it: {n_filings} filings of it are kept")
-            yield index
-        if writes:
-            write_atomically(home / SEAL, json.dumps(_segments(home), indent=1))
+            try:
+                yield index
+            finally:
+                client.close()
+                if writes and not index.has_failed:
+                    with suppress(OSError):  # without a seal all is written again the next time
+                        write_atomically(home / SEAL, json.dumps(_segments(home), indent=1))
 
 
 def window_ids(chunk_ids: Sequence[str]) -> list[str]:

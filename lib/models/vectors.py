@@ -91,10 +91,9 @@ def encode_queries(study: Search, texts: Sequence[str]) -> np.ndarray:
     return encode_texts(study, "embeddings/queries", texts, "query", is_pinned=True)
 
 
-def collection_name(table: str, root: Path, settings: dict) -> str:
+def collection_name(table: str, root: Path, settings: object, precision: str) -> str:
     """The name of the collection of a chunk table of the filings in a folder, cut and encoded by these settings."""
-    own = kept_precision(settings["embedder"]["precision"])
-    return f"{table}-{digest_of([named_apart(root), settings, own, VERSION])[:16]}"
+    return f"{table}-{digest_of([named_apart(root), settings, kept_precision(precision), VERSION])[:16]}"
 
 
 def filing_digest(chunk_ids: Sequence[str], texts: Sequence[str]) -> str:
@@ -105,7 +104,7 @@ def filing_digest(chunk_ids: Sequence[str], texts: Sequence[str]) -> str:
 def encode_filing(encoder: Encoder | OnnxEncoder, texts: Sequence[str]) -> np.ndarray:
     """Unit vectors of the windows of one filing, of which each text is read once: float32, (n_texts, dimension)."""
     rows, different = pd.factorize(np.asarray(texts, object))
-    return encoder.encode(different.tolist())[rows]
+    return encoder.encode(different.tolist(), "document")[rows]
 
 
 @contextmanager
@@ -133,7 +132,8 @@ def chunk_index(
     rows = spans.groupby("doc_name", sort=False).indices
     filings = {name: spans.iloc[of_filing] for name, of_filing in rows.items()}
     digests = {name: filing_digest(spans["chunk_id"], spans["text"]) for name, spans in filings.items()}
-    name = collection_name(table, study.dataset.root, study.settings_of(("chunks", "embedder", *sections)))
+    cut_by = study.settings_of(("chunks", "embedder", *sections))
+    name = collection_name(table, study.dataset.root, cut_by, settings.precision)
     with open_index(name, study.index_folder, say=study.store.say) as index:
         known = index.filings()
         found = index.read([name for name, digest in digests.items() if known.get(name) == digest])

@@ -1,6 +1,7 @@
 """Two invented filings under an encoder that is a bag of words: no weights, and texts that share words are alike."""
 
 import hashlib
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -8,7 +9,7 @@ import pytest
 
 from lib.ahead.pool import Pool
 from lib.ahead.sets import Union
-from lib.models import index
+from lib.models import vectors
 from lib.study import Study
 from tests.conftest import open_folder
 
@@ -41,7 +42,8 @@ def cover(name: str, form: str = "10-K", ended: str = "December 31, 2021") -> st
 @pytest.fixture
 def study(tokenizer_folder, folder, tmp_path, monkeypatch) -> Study:
     """Two annual reports of invented companies, and three questions."""
-    monkeypatch.setattr(index, "encode_texts", lambda study, stage, texts, *_, **__: bag_of_words(list(texts)))
+    encoder = SimpleNamespace(encode=lambda texts, role="document": bag_of_words(texts))
+    monkeypatch.setattr(vectors, "_encoder", lambda *given: encoder)
     for name in ("GLIMMERFEN MILLS, INC.", "OSKARVALE PLC"):
         folder.pdf(f"{name.split()[0]}_2021_10K", cover(name), BALANCE, INCOME, CASH, LEGAL, "")
     asked = folder.question

@@ -44,7 +44,7 @@ def study(tmp_path):
 @pytest.fixture(autouse=True)
 def without_models(monkeypatch):
     monkeypatch.setattr(calibration, "weights_hash", lambda weights: weights)
-    monkeypatch.setattr(calibration, "text_vectors", lambda study, stage, texts: np.eye(len(texts)))
+    monkeypatch.setattr(calibration, "encode_texts", lambda study, stage, texts: np.eye(len(texts)))
     monkeypatch.setattr(calibration, "_bert_scores", lambda study, table: np.zeros(len(table)))
 
 

@@ -15,8 +15,7 @@ from lib.__main__ import commands
 from lib.answers.sure import fitted
 from lib.archive import index
 from lib.archive.ask import Archive, fits, page_picture, passages, questions_in, written
-from lib.archive.described import pages_of
-from lib.archive.index import PICTURES, Plan, Shards, write_shards
+from lib.archive.index import PICTURES, ArchiveIndex, write_index
 from lib.data import pdf
 from lib.data.locate import DEMO
 from lib.files import ROOT
@@ -27,14 +26,12 @@ from lib.words import StudyError
 NAMES = sorted(path.stem for path in DEMO.glob("pdfs/*.pdf"))[:3]
 PROGRAM = """
 from pathlib import PosixPath
-from lib.archive.index import Plan, Shards, write_shards
-print(len(write_shards(Shards({!r}, {!r}, {!r}))[1]))
+from lib.archive.index import ArchiveIndex, write_index
+from lib.profile import load_profile
+print(len(write_index(ArchiveIndex({!r}, load_profile("default"), {!r}))[1]))
 """
-
-
-@pytest.fixture(scope="module")
-def plan():
-    return Plan.of(load_profile("default"))
+PROFILE = load_profile("default")
+WIDER = PROFILE.replaced({"embedder.window": 128})
 
 
 @pytest.fixture(scope="module")
@@ -47,95 +44,99 @@ def root(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def shards(plan, root, tmp_path_factory):
-    made = Shards(tmp_path_factory.mktemp("index"), plan, root)
-    write_shards(made)
+def kept(root, tmp_path_factory):
+    made = ArchiveIndex(tmp_path_factory.mktemp("index"), PROFILE, root)
+    write_index(made)
     return made
 
 
-@pytest.fixture(scope="module")
-def archive(shards):
-    return Archive(shards)
+@pytest.fixture
+def archive(kept):
+    with Archive(kept) as opened:
+        yield opened
 
 
-def bits(shards: Shards) -> dict[str, bytes]:
-    """The files of pages and windows."""
-    paths = [path for kind in ("pages", "windows") for path in shards.folder.glob(f"{kind}/*")]
-    return {f"{path.parent.name}/{path.name}": path.read_bytes() for path in paths}
+def bits(kept: ArchiveIndex) -> dict[str, object]:
+    """The files of pages, and the ids and vectors of windows."""
+    found = {path.name: path.read_bytes() for path in kept.folder.glob("pages/*")}
+    with kept.open(writes=False) as index:
+        read = index.read([*index.filings()])
+    return found | {name: (ids, vectors.tobytes()) for name, (ids, vectors) in read.items()}
 
 
-def test_an_index_made_again_has_the_same_bits(shards, plan, root, tmp_path):
-    again = Shards(tmp_path, plan, root)
-    write_shards(again)
-    assert bits(again) == bits(shards)
-    assert write_shards(again)[1].empty
+def test_an_index_made_again_has_the_same_bits(kept, root, tmp_path):
+    again = ArchiveIndex(tmp_path, PROFILE, root)
+    write_index(again)
+    assert bits(again) == bits(kept)
+    assert len(bits(again)) == 2 * len(NAMES)
+    assert write_index(again)[1].empty
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(20))
-def test_a_run_that_is_killed_is_resumed_to_the_same_bits(shards, plan, root, tmp_path, seed):
-    program, random = PROGRAM.format(tmp_path, plan, root), Random(seed)
+def test_a_run_that_is_killed_is_resumed_to_the_same_bits(kept, root, tmp_path, seed):
+    program, random = PROGRAM.format(tmp_path, root), Random(seed)
     with subprocess.Popen([sys.executable, "-c", program], cwd=ROOT, stderr=subprocess.DEVNULL) as run:
         while run.poll() is None and not (tmp_path / "index.lock").exists():
             time.sleep(0.02)
         time.sleep(random.uniform(0, 12))
         run.kill()
-    again = Shards(tmp_path, plan, root)
+    again = ArchiveIndex(tmp_path, PROFILE, root)
     n_there = len(again.names())
     for kind in ("pages", "records"):
         (tmp_path / kind).mkdir(exist_ok=True)
         (tmp_path / kind / ".HALF.12ab34cd.parquet").touch()
     assert len(again.names()) == n_there
-    assert len(write_shards(again)[1]) == 3 - n_there
-    assert bits(again) == bits(shards)
+    assert len(write_index(again)[1]) == 3 - n_there
+    assert bits(again) == bits(kept)
     assert not list(tmp_path.glob("*/.*"))
 
 
 @pytest.mark.slow
-def test_of_two_indexers_at_once_one_waits_and_finds_all_done(shards, plan, root, tmp_path):
-    command = [sys.executable, "-c", PROGRAM.format(tmp_path, plan, root)]
+def test_of_two_indexers_at_once_one_waits_and_finds_all_done(kept, root, tmp_path):
+    command = [sys.executable, "-c", PROGRAM.format(tmp_path, root)]
     both = [subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) for _ in range(2)]
     assert sorted(one.communicate()[0].split()[-1] for one in both) == ["0", "3"]
-    assert bits(Shards(tmp_path, plan, root)) == bits(shards)
+    assert bits(ArchiveIndex(tmp_path, PROFILE, root)) == bits(kept)
 
 
 @pytest.mark.parametrize(
     ("spoil", "told"),
     [
-        (lambda archive, own, to: Shards(own.folder, own.plan._replace(window=128), own.root), "another profile"),
-        (lambda archive, own, to: Shards(own.folder, own.plan, to), "is the index of"),
-        (lambda archive, own, to: Archive(Shards(to / "none", own.plan, to)), "run make index first"),
+        (lambda archive, own, to: ArchiveIndex(own.folder, WIDER, own.root), "another profile"),
+        (lambda archive, own, to: ArchiveIndex(own.folder, PROFILE, to), "is the index of"),
+        (lambda archive, own, to: Archive(ArchiveIndex(to / "none", PROFILE, to)), "run make index first"),
         (lambda archive, own, to: archive.ask("  "), "ask a question"),
     ],
 )
-def test_what_cannot_be_done_is_one_sentence(archive, shards, tmp_path, spoil, told):
+def test_what_cannot_be_done_is_one_sentence(archive, kept, tmp_path, spoil, told):
     with pytest.raises(StudyError, match=told):
-        spoil(archive, shards, tmp_path)
+        spoil(archive, kept, tmp_path)
 
 
-def test_an_archive_gives_the_page_whose_words_are_asked_for_out_of_the_nearest_filings(archive, shards):
-    pages = pages_of(shards, shards.names())
+def test_an_archive_gives_the_page_whose_words_are_asked_for_out_of_the_nearest_filings(archive, kept):
+    pages = kept.pages(kept.names())
     page = pages[pages["text"].str.len() > 500].iloc[0]
     question = " ".join(page["text"].split()[:60])
     found = archive.ask(question, k=3)
     assert (page["doc_name"], page["page"]) in list(zip(found["doc_name"], found["page"], strict=True))
     assert found["score"].is_monotonic_decreasing
-    drawn = page_picture(shards, found["doc_name"][0], found["page"][0])
+    drawn = page_picture(kept, found["doc_name"][0], found["page"][0])
     assert drawn.read_bytes()[1:4] == b"PNG"
-    assert drawn.name.startswith(shards.record(found["doc_name"][0])["sha256"][:16])
+    assert drawn.name.startswith(kept.record(found["doc_name"][0])["sha256"][:16])
     pages, vectors = archive.nearest(question, n_filings=2)
     first, second = pages["doc_name"].unique()
     assert page["doc_name"] in (first, second)
-    own = [shards.windows(name)[1] for name in (first, second)]  # with their own windows
-    np.testing.assert_array_equal(vectors.windows, np.concatenate(own))
+    own = archive.index.read([first, second])  # with their own windows
+    np.testing.assert_array_equal(vectors.windows, np.concatenate([own[name][1] for name in (first, second)]))
     assert (np.diff(vectors.owners) >= 0).all()
     assert vectors.owners.max() < len(pages)
 
 
 @pytest.fixture
-def ask(shards, monkeypatch):
+def ask(kept, monkeypatch):
     """Ask the index by the command; gives what was printed."""
-    monkeypatch.setattr(index, "shards_of", lambda *given: shards)
+    monkeypatch.setattr(index, "archive_index", lambda *given: kept)
 
     def run(*arguments: str, given: bytes = b"") -> str:
         done = CliRunner().invoke(commands, ["ask", *arguments], input=given)
@@ -151,9 +152,9 @@ def test_questions_are_read_from_standard_input(ask, arguments):
     assert [line[:2] for line in said.splitlines()].count("1.") == 2
 
 
-def test_a_question_that_is_no_utf_8_and_a_page_that_cannot_be_drawn_do_not_stop_the_answers(ask, shards, monkeypatch):
+def test_a_question_that_is_no_utf_8_and_a_page_that_cannot_be_drawn_do_not_stop_the_answers(ask, kept, monkeypatch):
     monkeypatch.setattr(pdf, "_apart", lambda *given: None)
-    shutil.rmtree(shards.folder / PICTURES, ignore_errors=True)
+    shutil.rmtree(kept.folder / PICTURES, ignore_errors=True)
     assert ask("What was \udcff revenue?", "-k", "2").count("cannot be drawn") == 2
 
 

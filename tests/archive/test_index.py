@@ -4,12 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from lib.archive.index import LOCK, PICTURES, PLAN, Plan, Shards, _write, passed_over, sources_of, write_shards
-from lib.files import digest_of, digest_of_file
+from lib.archive.index import LOCK, PICTURES, PLAN, ArchiveIndex, _write, write_index
+from lib.archive.sources import about, passed_over, sources_of
+from lib.archive.step import step_digest
+from lib.files import digest_of_file
+from lib.profile import load_profile
 from lib.words import StudyError
 from tests.conftest import write_pdf
 
-STUB = Plan("stub", "stub", "float32", 1, 16, 4, 16, 4)
+PROFILE = load_profile("default")
 
 
 def tree(root: Path) -> dict[str, bytes | None]:
@@ -47,7 +50,7 @@ def test_a_folder_in_use_that_is_no_index_is_refused_and_not_touched(tmp_path, n
     root.mkdir()
     before = tree(tmp_path)
     with pytest.raises(StudyError, match="own holds other files and is no index; name a new or an empty folder"):
-        write_shards(Shards(own, STUB, root))
+        write_index(ArchiveIndex(own, PROFILE, root))
     assert tree(tmp_path) == before
 
 
@@ -58,15 +61,15 @@ def test_a_folder_that_filings_are_read_from_or_that_holds_them_is_no_place_for_
     (tmp_path / "link").symlink_to(root)
     before = tree(tmp_path)
     with pytest.raises(StudyError, match="the filings are in it; name another folder"):
-        write_shards(Shards(tmp_path / at, STUB, root))
+        write_index(ArchiveIndex(tmp_path / at, PROFILE, root))
     assert tree(tmp_path) == before
 
 
 def test_opening_an_index_that_is_not_there_creates_nothing(tmp_path):
     root = tmp_path / "filings"
     root.mkdir()
-    shards = Shards(tmp_path / "index", STUB, root)
-    assert (shards.names(), shards.compare().names) == ([], [])
+    kept = ArchiveIndex(tmp_path / "index", PROFILE, root)
+    assert (kept.names(), kept.compare(None).names) == ([], [])
     assert tree(tmp_path) == {"filings": None}
 
 
@@ -79,31 +82,31 @@ STRANGERS = [
 def test_files_of_others_in_an_index_stay(tmp_path):
     index, root = tmp_path / "index", tmp_path / "filings"
     root.mkdir()
-    write_shards(Shards(index, STUB, root))
+    write_index(ArchiveIndex(index, PROFILE, root))
     written(index, *STRANGERS)
     (tmp_path / "out").mkdir()
     written(tmp_path / "out", "a.parquet")
     (index / "facts").symlink_to(tmp_path / "out")
     written(index, "pages/.A.12ab34cd.parquet", "records/.A.12ab34cd.json", f".{Path(PLAN).stem}.12ab34cd.json")
     written(index, f"{PICTURES}/{'0' * 16}-p0001.png", f"{PICTURES}/{'0' * 16}-p0001-{'a' * 8}.png")
-    shards = Shards(index, STUB, root)
-    write_shards(shards)
+    kept = ArchiveIndex(index, PROFILE, root)
+    write_index(kept)
     left = {path.relative_to(index).as_posix() for path in index.rglob("*") if path.is_file()}
-    assert left == {*STRANGERS, PLAN, LOCK}
+    assert {path for path in left if not path.startswith("chroma/")} == {*STRANGERS, PLAN, LOCK}
     assert (tmp_path / "out" / "a.parquet").exists()
-    assert shards.names() == []
-    assert not any(shards.compare().counts.values())
+    assert kept.names() == []
+    assert not any(kept.compare(None).counts.values())
 
 
 @pytest.mark.parametrize("damage", [Path.unlink, lambda path: path.write_text("{"), lambda path: path.write_text("")])
 def test_an_index_whose_plan_is_damaged_is_an_index(tmp_path, damage):
     index, root = tmp_path / "index", tmp_path / "filings"
-    root.mkdir()
-    write_shards(Shards(index, STUB, root))
-    before = tree(index)
+    write_pdf(root / "SCAN.pdf", "")
+    write_index(ArchiveIndex(index, PROFILE, root))
+    before = (index / PLAN).read_bytes()
     damage(index / PLAN)
-    write_shards(Shards(index, STUB, root))
-    assert tree(index) == before
+    assert len(write_index(ArchiveIndex(index, PROFILE, root))[1]) == 0
+    assert (index / PLAN).read_bytes() == before
 
 
 def test_what_a_folder_holds_that_is_not_read_is_named_with_how_many_and_what_to_do(tmp_path):
@@ -126,12 +129,12 @@ def test_a_filing_that_is_there_and_cannot_be_read_is_not_called_removed(tmp_pat
     index, root = tmp_path / "index", tmp_path / "filings"
     write_pdf(root / "GONE.pdf", "Revenue")
     write_pdf(root / "ODD.pdf", "Revenue")
-    shards = Shards(index, STUB, root)
+    kept = ArchiveIndex(index, PROFILE, root)
     for name in ("GONE", "ODD"):
-        record = shards.about(root / f"{name}.pdf") | {"plan": digest_of(STUB._asdict()), "problem": "", "files": {}}
-        _write(shards.path("records", name), record | {"sha256": digest_of_file(root / f"{name}.pdf")})
-    assert not any(shards.compare().counts.values())
+        record = about(root / f"{name}.pdf", root) | {"step": step_digest(), "problem": "a scan", "windows": ""}
+        _write(kept.path("records", name), record | {"sha256": digest_of_file(root / f"{name}.pdf")})
+    assert not any(kept.compare(None).counts.values())
     for name in ("GONE", "ODD"):
         (root / f"{name}.pdf").unlink()
     (root / "ODD.pdf").mkdir()
-    assert str(shards.compare()) == "1 removed, 1 that cannot be read"
+    assert str(kept.compare(None)) == "1 removed, 1 that cannot be read"

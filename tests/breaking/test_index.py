@@ -4,6 +4,7 @@ import errno
 import os
 import shutil
 import tempfile
+from contextlib import contextmanager
 from pathlib import Path
 from unittest import mock
 
@@ -17,20 +18,18 @@ from hypothesis import strategies as some
 
 from lib.__main__ import ask, commands
 from lib.__main__ import index as index_command
-from lib.archive import index
+from lib.archive import index, step
 from lib.archive.ask import Archive, page_picture
-from lib.archive.described import pages_of
-from lib.archive.index import PLAN as PLAN_FILE
-from lib.archive.index import Plan, Shards, write_shards
+from lib.archive.index import ArchiveIndex, write_index
 from lib.data import pdf
 from lib.data.locate import named_apart
 from lib.files import aside
+from lib.profile import load_profile
 from lib.words import StudyError
 from tests.breaking.damage import DAMAGES, cases
 from tests.conftest import DatasetFolder, write_pdf
 
 pytestmark = pytest.mark.breaking
-PLAN = Plan("stub", "stub", "float32", 1, 16, 4, 16, 4)
 OF_A_FILE = {name: spoil for name, spoil in DAMAGES.items() if name != "a folder"}
 
 
@@ -43,13 +42,12 @@ class Stub:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def stub(wordpiece):
-    with (
-        mock.patch.object(Plan, "encoder", return_value=Stub()),
-        mock.patch.object(index, "load_tokenizer", return_value=wordpiece),
-        mock.patch.object(index, "fetch"),
-    ):
-        yield
+def profile(tokenizer_folder):
+    """A profile of small sizes, whose encoder is the stub."""
+    sizes = {"chunks.size": 16, "chunks.overlap": 4, "embedder.window": 16, "embedder.window_overlap": 4}
+    small = load_profile("default").replaced(sizes | {"embedder.weights": str(tokenizer_folder)})
+    with mock.patch.object(step, "load_encoder", return_value=Stub()):
+        yield small
 
 
 @pytest.fixture
@@ -61,11 +59,11 @@ def folder(folder) -> DatasetFolder:
 
 
 @pytest.fixture
-def shards(folder, tmp_path, monkeypatch) -> Shards:
+def kept(folder, profile, tmp_path, monkeypatch) -> ArchiveIndex:
     """Its index, which is also that of the commands."""
-    made = Shards(tmp_path / "index", PLAN, folder.root)
-    write_shards(made)
-    monkeypatch.setattr(index, "shards_of", lambda *given: made)
+    made = ArchiveIndex(tmp_path / "index", profile, folder.root)
+    write_index(made)
+    monkeypatch.setattr(index, "archive_index", lambda *given: made)
     return made
 
 
@@ -100,7 +98,7 @@ ODD = {
 
 
 @cases("make", ODD)
-def test_an_odd_file_is_left_out_with_its_path_and_stops_no_other(shards, folder, make):
+def test_an_odd_file_is_left_out_with_its_path_and_stops_no_other(kept, folder, make):
     make(folder.root)
     folder.text("CORK", "Cork")
     for words in (" added", "1 left out; read now: 0 pages"):  # at first, and again
@@ -110,7 +108,7 @@ def test_an_odd_file_is_left_out_with_its_path_and_stops_no_other(shards, folder
         assert "X" in said or "pdfs: leads out" in said
         assert "1 left out" in done.stdout
         assert words in done.stdout
-    assert [name for name in shards.names() if name != "X"] == ["ACME", "BOLT", "CORK"]
+    assert [name for name in kept.names() if name != "X"] == ["ACME", "BOLT", "CORK"]
     archive = CliRunner().invoke(ask, ["net sales"])
     assert archive.exit_code == 0, archive.output
     assert "\n1. ACME, page 1" in archive.stdout
@@ -137,14 +135,14 @@ BESIDE = {
 
 
 @cases(("make", "wanted"), BESIDE)
-def test_what_is_passed_over_is_named_once_and_stops_nothing(shards, folder, make, wanted):
+def test_what_is_passed_over_is_named_once_and_stops_nothing(kept, folder, make, wanted):
     make(folder.root)
     done = CliRunner().invoke(index_command, [])
     assert done.exit_code == 0, done.output
     said = [line for line in done.stderr.splitlines() if line.startswith("not read: ")]
     assert len(said) == (wanted is not None)
     assert all(line.startswith(f"not read: {wanted}; ") for line in said)
-    assert shards.names() == ["ACME", "BOLT"]
+    assert kept.names() == ["ACME", "BOLT"]
 
 
 LONG = {
@@ -163,18 +161,18 @@ LONG = {
 
 
 @cases("question", LONG)
-def test_a_long_question_is_answered_or_refused_in_a_sentence(shards, told, question):
-    with told("give at most 4,000" if len(question) > 4000 else None):
-        assert Archive(shards).answer(question)["pages"]
+def test_a_long_question_is_answered_or_refused_in_a_sentence(kept, told, question):
+    with told("give at most 4,000" if len(question) > 4000 else None), Archive(kept) as archive:
+        assert archive.answer(question)["pages"]
 
 
-def test_a_scan_is_named_with_what_mends_it_and_pages_without_text_are_counted(shards, folder):
+def test_a_scan_is_named_with_what_mends_it_and_pages_without_text_are_counted(kept, folder):
     folder.pdf("SCAN", "", "")
     write_pdf(folder.root / "HALF.PDF", "Half of it", "")
     said = CliRunner().invoke(index_command, []).stderr
     for words in ("SCAN.pdf: no page has text", "ocrmypdf pdfs/SCAN.pdf", "HALF.PDF: 1 of 2 pages have no text"):
         assert words in said
-    assert shards.names() == ["ACME", "BOLT", "HALF"]
+    assert kept.names() == ["ACME", "BOLT", "HALF"]
 
 
 def test_two_folders_of_one_name_never_share_an_index(tmp_path):
@@ -191,23 +189,23 @@ def test_a_path_that_is_no_folder_is_none(name):
     assert (done.exit_code, "no folder" in done.output) == (1, True)
 
 
-def test_pictures_are_of_the_bytes_that_were_read(folder, shards):
+def test_pictures_are_of_the_bytes_that_were_read(folder, kept):
     path = write_pdf(folder.root / "CORK.pdf", "Cork", "Second", side=144_000)
     folder.pdf("ACME", "Another text")
-    write_shards(shards)
+    write_index(kept)
     page = {"doc_name": "CORK", "page": 1}
-    first = page_picture(shards, **page)
+    first = page_picture(kept, **page)
     assert first.stat().st_size < 10**6
     with pytest.raises(StudyError, match="text alone"):
-        page_picture(shards, **(page | {"doc_name": "ACME"}))
+        page_picture(kept, **(page | {"doc_name": "ACME"}))
     with pytest.raises(StudyError, match="cannot be drawn"):
-        page_picture(shards, **(page | {"page": 7}))
+        page_picture(kept, **(page | {"page": 7}))
     write_pdf(path, "Cork", "Replaced")
     with pytest.raises(StudyError, match="run make index"):
-        page_picture(shards, **(page | {"page": 0}))
-    write_shards(shards)
+        page_picture(kept, **(page | {"page": 0}))
+    write_index(kept)
     assert not first.exists()
-    assert page_picture(shards, **page) != first
+    assert page_picture(kept, **page) != first
 
 
 @pytest.mark.parametrize(("name", "limit"), [("MEMORY_MIB", 160), ("PROCESSOR_S", 1)])
@@ -241,6 +239,11 @@ def linked(root: Path, *names: str) -> Path:
     return link
 
 
+def indexed(at: Path, root: Path) -> Path:
+    write_index(ArchiveIndex(at, load_profile("default"), root))
+    return at
+
+
 HOME = ("thesis/chapter 1.tex", ".ssh/id_ed25519", ".bashrc", "Documents/tax.pdf", "pages/diary.md", "records/b.json")
 #: What makes a folder in use from a new one beside the filings; gives what is named as ``--to``.
 IN_USE = {
@@ -258,7 +261,7 @@ IN_USE = {
     "the archive's pages": lambda at: at.with_name("filings") / "pages",
     "above the archive": lambda at: at.parent,
     "a folder of the archive": lambda at: files(at.with_name("filings") / "notes", "a.txt"),
-    "another archive's index": lambda at: write_shards(Shards(at, PLAN, files(at.with_name("b"), "x"))) and at,
+    "another archive's index": lambda at: indexed(at, files(at.with_name("b"), "x")),
 }
 
 
@@ -282,14 +285,16 @@ ENDS = some.sampled_from([KeyboardInterrupt(), OSError(errno.ENOSPC, "full")])
 class Mirror(stateful.RuleBasedStateMachine):
     """A folder of filings (name → word of each page) and its index, which may be behind."""
 
+    profile = None  # set by the fixture
+
     def __init__(self):
         super().__init__()
         self.home = Path(tempfile.mkdtemp())
         self.folder, self.filings, self.indexed = DatasetFolder(self.home / "filings"), {}, {}
         self.strangers, self.damaged = {}, set()
-        write_shards(self.shards)
+        write_index(self.kept)
 
-    shards = property(lambda self: Shards(self.home / "index", PLAN, self.folder.root))
+    kept = property(lambda self: ArchiveIndex(self.home / "index", self.profile, self.folder.root))
 
     def teardown(self):
         shutil.rmtree(self.home)
@@ -306,24 +311,59 @@ class Mirror(stateful.RuleBasedStateMachine):
 
     @stateful.rule(which=some.integers(0, 20), how=some.sampled_from(sorted(OF_A_FILE)))
     def damage(self, which, how):
-        found = sorted(path for path in (self.home / "index").rglob("*.*") if path.is_file() and path.suffix != ".lock")
-        found = [path for path in found if path not in self.strangers and path.name != PLAN_FILE]
+        """A file of pages, a record or what is described."""
+        found = sorted(path for path in self.home.glob("index/*.npz"))
+        found += sorted(path for kind in ("pages", "records") for path in self.home.glob(f"index/{kind}/*.*"))
+        found = [path for path in found if path not in self.strangers and path.name[0] != "."]
         if found:
             path = found[which % len(found)]
             DAMAGES[how](path)
             self.damaged.add(path.stem)  # of a record that cannot be read nothing is known to be the index's own
-            if path.parent.name != "facts":  # which are made again
-                self.indexed.pop(path.stem, None)
+            self.indexed.pop(path.stem, None)
 
-    @stateful.rule(kind=some.sampled_from(["pages", "windows", "records"]), name=NAMES)
+    @stateful.rule(which=some.integers(0, 20), how=some.sampled_from(sorted(OF_A_FILE)))
+    def damage_the_collection(self, which, how):
+        """A file of Chroma's: filings may be lost, and are never other than they were."""
+        found = sorted(path for path in self.home.glob("index/chroma/*/**/*") if path.is_file())
+        if found:
+            DAMAGES[how](found[which % len(found)])
+            self.is_collection_sound = False
+
+    is_collection_sound = True
+
+    @stateful.rule(name=NAMES, how=some.sampled_from(["a window gone", "another vector", "the head gone"]))
+    def damage_a_filing(self, name, how):
+        with self.opened() as index:
+            ids = index.records.get(where={"doc_name": name})["ids"] if index else []
+            if ids and how == "another vector":
+                index.records.update(ids=ids[-1:], embeddings=[np.eye(26)[0]])
+            elif ids:
+                index.records.delete(ids=sorted(ids)[:1] if how == "the head gone" else sorted(ids)[-1:])
+            if ids:
+                self.indexed.pop(name, None)
+
+    @contextmanager
+    def opened(self):
+        """The collection, or None where it is damaged and only indexing opens it."""
+        try:
+            with self.kept.open(writes=False) as index:
+                yield index
+        except StudyError:
+            assert self.may_refuse
+            yield None
+
+    @property
+    def may_refuse(self) -> bool:
+        """Whether the collection is damaged, or was left by an indexing that ended within a write of its own."""
+        return not (self.is_collection_sound and [*self.home.glob("index/chroma/*/sealed.json")])
+
+    @stateful.rule(kind=some.sampled_from(["pages", "records"]), name=NAMES)
     def leave_a_killed_write(self, kind, name):
-        half = aside(self.shards.path(kind, name))
+        half = aside(self.kept.path(kind, name))
         half.parent.mkdir(exist_ok=True)
         half.write_bytes(b"PAR1")
 
-    @stateful.rule(
-        at=some.sampled_from(["", ".ssh", "thesis", "pages", "windows", "records", "facts", "pictures"]), name=OTHERS
-    )
+    @stateful.rule(at=some.sampled_from(["", ".ssh", "thesis", "pages", "records", "chroma", "pictures"]), name=OTHERS)
     def leave_a_file_of_another(self, at, name):
         path = self.home / "index" / at / name
         path.parent.mkdir(exist_ok=True)
@@ -337,11 +377,11 @@ class Mirror(stateful.RuleBasedStateMachine):
         outcomes[at] = error
         with mock.patch("os.fsync", side_effect=outcomes):
             try:
-                write_shards(self.shards)
+                write_index(self.kept, lambda line: None)
                 self.indexed = dict(self.filings)
             except (KeyboardInterrupt, OSError):
-                # what is whole of the folder as it is
-                self.indexed = {name: self.filings[name] for name in self.shards.compare().kept}
+                with self.opened() as index:  # what is whole of the folder as it is
+                    self.indexed = {name: self.filings[name] for name in self.kept.compare(index).kept if index}
         assert before >= self.hidden()
 
     def hidden(self):
@@ -349,10 +389,13 @@ class Mirror(stateful.RuleBasedStateMachine):
 
     @stateful.rule()
     def index(self):
-        write_shards(self.shards)
-        self.indexed = dict(self.filings)
-        assert not any(self.shards.compare().counts.values())
-        own = [path for path in self.home.glob("index/*/*") if path not in self.strangers]
+        write_index(self.kept, lambda line: None)
+        self.indexed, self.is_collection_sound = dict(self.filings), True
+        with self.opened() as index:
+            assert not any(self.kept.compare(index).counts.values())
+            assert index.filings().keys() == {name for name, words in self.filings.items() if any(words)}
+            assert not index.damaged()
+        own = {*self.home.glob("index/*/*")} - {*self.home.glob("index/chroma/*")} - self.strangers.keys()
         left = {path.stem for path in own} - self.damaged
         assert left <= {*self.filings} <= {path.stem for path in self.home.glob("index/records/*")}
         assert not [path for path in own if path.name[0] == "."]
@@ -366,17 +409,24 @@ class Mirror(stateful.RuleBasedStateMachine):
         now = {name: words for name, words in self.indexed.items() if self.filings.get(name) == words}
         wanted = {name: words for name, words in now.items() if any(words)}
         try:
-            archive = Archive(self.shards)
+            with Archive(self.kept) as archive:
+                pages = self.kept.pages(archive.places["doc_name"].unique())
+                assert pages.groupby("doc_name", sort=False)["text"].agg(list).to_dict() == wanted
+                for word in filter(None, {word for words in wanted.values() for word in words}):
+                    assert word in archive.ask(word, 9)["text"].tolist()
         except StudyError:
-            assert not wanted
-            return
-        pages = pages_of(self.shards, archive.places["doc_name"].unique())
-        assert pages.groupby("doc_name", sort=False)["text"].agg(list).to_dict() == wanted
-        for word in filter(None, {word for words in wanted.values() for word in words}):
-            assert word in archive.ask(word, 9)["text"].tolist()
+            if wanted and not self.may_refuse:
+                raise
 
 
 Mirror.TestCase.settings = hypothesis.settings(max_examples=8, stateful_step_count=12, deadline=None)
+
+
+@pytest.fixture(autouse=True)
+def of_mirror(profile):
+    Mirror.profile = profile
+
+
 test_any_history = Mirror.TestCase
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from lib.chunkings.table import CHUNKINGS
 from lib.files import digest_of
-from lib.models import index
+from lib.models import vectors
 from lib.study import Study
 from tests.conftest import open_folder
 
@@ -69,7 +69,7 @@ def study_of(folder, tokenizer_folder, tmp_path, monkeypatch) -> Callable[..., S
         folder.question("q0", "DOC", (0, "net sales"), question="net sales rose")
         changes = {"embedder.weights": str(tokenizer_folder), "embedder.window": 66, "embedder.window_overlap": 8}
         changes |= {"chunks.size": 200, "chunks.overlap": 20, "parent_child.size": 16, "parent_child.overlap": 2}
-        monkeypatch.setattr(index, "load_encoder", lambda *args: SimpleNamespace(encode=made_up))
+        monkeypatch.setattr(vectors, "load_encoder", lambda *args: SimpleNamespace(encode=made_up))
         return open_folder(folder.write(), tmp_path / "artifacts", changes, chunkings=CHUNKINGS)
 
     return make

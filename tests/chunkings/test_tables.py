@@ -14,7 +14,7 @@ from lib.chunkings.sizes import SIZES, children
 from lib.chunkings.table import CHUNKINGS
 from lib.chunkings.tables import grid_of, joined_tables
 from lib.data.chunks import count_tokens
-from lib.models.index import windows
+from lib.models.vectors import windows
 from lib.retrievers import dense
 from lib.runs import placed
 from lib.words import CHUNK_COLUMNS

@@ -1,6 +1,5 @@
 """Encoders and the index: unit vectors in the order of texts, made once; SPLADE, cross-encoders, and windows."""
 
-import copy
 import json
 import shutil
 from contextlib import nullcontext
@@ -9,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lib.models import encoders, index, sparse
+from lib.models import encoders, sparse, vectors
 from lib.models.cross_encoder import TorchCrossEncoder, load_cross_encoder
 from lib.models.encoders import Encoder
 from lib.models.sparse import SpladeEncoder, max_first_pooling, to_matrix
@@ -206,41 +205,47 @@ def make(fake_study, tokenizer_folder, monkeypatch):
         settings |= {"long_chunks": "windows", "precision": "float32"} | embedder
         made = fake_study(["?"], texts, {"embedder": settings})
         made.encoder = CountingEncoder()
-        monkeypatch.setattr(index, "load_encoder", lambda *args: made.encoder)
+        monkeypatch.setattr(vectors, "load_encoder", lambda *args: made.encoder)
         return made
 
     return study
 
 
 def test_windows_leave_room_for_special_tokens_and_drop_no_word_and_truncate_keeps_the_first(make, wordpiece):
-    table = index.windows(make(["net sales", LONG]))
+    table = vectors.windows(make(["net sales", LONG]))
     assert table["chunk"].tolist() == [0] + [1] * (len(table) - 1)
     assert all(len(wordpiece.encode(text).ids) <= 12 for text in table["text"])
     assert set(LONG.split()) <= set(" ".join(table["text"]).split())
-    first = index.windows(make(["net sales", LONG], long_chunks="truncate"))
+    first = vectors.windows(make(["net sales", LONG], long_chunks="truncate"))
     assert first["text"].tolist() == table["text"].tolist()[:2]
 
 
 def test_a_text_is_encoded_once_in_a_role_unless_its_list_is_pinned(make):
     study, ab, abb = make(["net"]), ["a", "b"], ["a", "bb"]
-    asked = [([*abb, "a"], "document", False, [*abb, "a"]), (ab, "document", False, ["b"]), (ab, "query", False, ab)]
+    asked = [([*abb, "a"], "document", False, abb), (ab, "document", False, ["b"]), (ab, "query", False, ab)]
     asked += [(abb, "query", True, abb), (abb, "query", True, []), (ab, "query", True, ab)]
     for texts, role, is_pinned, seen in asked:
         study.encoder.seen.clear()
-        vectors = index.encode_texts(study, "embeddings/test", texts, role, is_pinned)
-        assert vectors.tolist() == [[len(text), 1] for text in texts]
+        found = vectors.encode_texts(study, "embeddings/test", texts, role, is_pinned)
+        assert found.tolist() == [[len(text), 1] for text in texts]
         assert study.encoder.seen == seen
 
 
-def test_each_different_text_is_read_once_and_the_study_s_own_windows_before_another_chunk_table(make):
-    study = make(["net", "sales"])
-    table = copy.copy(study)
-    table.chunking, table.over = "table", lambda chunking: study
-    with study.store.recording() as asked:
-        vectors = index.text_vectors(table, "embeddings/table", ["sales", "cash", "sales"])
-    assert vectors[:, 0].tolist() == [5, 4, 5]
-    assert study.encoder.seen == ["net", "sales", "cash"]
-    assert {one.rpartition("/")[0] for one in asked} == {"embeddings/table"}
+def test_windows_are_encoded_filing_by_filing_each_different_text_once_and_again_where_one_changed(make):
+    study = make(["net", "cash", "net"])
+    study.chunks["doc_name"] = ["ACME", "BOLT", "BOLT"]
+    study.chunks["chunk_id"] = ["ACME#p0000#c00", "BOLT#p0000#c00", "BOLT#p0001#c00"]
+    rows, spans, of_acme = [0, 0, 1, 2, 2], ["net", "sales", "cash", "net", "net"], ["net", "sales"]
+    for texts, seen in (
+        (spans, [*of_acme, "cash", "net"]),
+        (spans, []),
+        ([*of_acme, "cost", "net", "net"], ["cost", "net"]),
+    ):
+        study.encoder.seen.clear()
+        found = vectors.chunk_vectors(study, "windows", rows, texts)
+        assert found.tolist() == [[len(text), 1] for text in texts]
+        assert study.encoder.seen == seen
+    assert vectors.chunk_vectors(study, "windows", [], []).shape == (0, 0)
 
 
 def test_vectors_of_another_precision_are_not_taken_for_a_machine_s_own(make, monkeypatch):
@@ -249,7 +254,7 @@ def test_vectors_of_another_precision_are_not_taken_for_a_machine_s_own(make, mo
         monkeypatch.setenv(encoders.PRECISION, named)
         study.encoder.seen.clear()
         with study.store.recording() as asked:
-            index.encode_texts(study, "embeddings/test", ["a"])
+            vectors.encode_texts(study, "embeddings/test", ["a"])
         assert study.encoder.seen == seen
         keys += asked
     assert len({*keys}) == 1  # the stage's key is the profile's, and that of what is published

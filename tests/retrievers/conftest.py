@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lib.models import index
+from lib.models import vectors
 from lib.models.prompts import Generation, GenerationError
 from lib.models.written import GenerationLog, Model
 from lib.profile import load_profile
@@ -51,7 +51,7 @@ def written_study(fake_study, tokenizer_folder, tmp_path, monkeypatch):
         weights = {"embedder.weights": str(tokenizer_folder)}
         made.profile = load_profile("default").replaced(CHANGES | weights | changes)
         made.encoder, made.generator = WordEncoder(), rule if isinstance(rule, Rule) else Rule(rule)
-        monkeypatch.setattr(index, "load_encoder", lambda *args: made.encoder)
+        monkeypatch.setattr(vectors, "load_encoder", lambda *args: made.encoder)
         made.make_generator = lambda: made.generator
         model, path = Model("tiny", "ab12"), tmp_path / "generations.jsonl"
         made.generation_log = lambda: GenerationLog(path, made.cache, model, say=lambda line: None)

@@ -133,19 +133,20 @@ def test_a_chunk_scores_as_its_nearest_representation_of_which_a_caption_is_the_
     """Four element chunks; questions and texts are vectors of two made-up dimensions."""
     seen, study = {}, make_study(chunks=merge(FOUND), over=lambda name: None)
 
-    def vectors(study, stage, texts):
-        seen[stage] = list(texts)
-        value = {"keywords": 0.5, "summary": 0.25, "prefix": 0.75}[stage.rpartition("_")[2]]
+    def vectors(study, table, chunks, texts):
+        assert list(chunks) == list(range(len(texts)))
+        seen[table] = list(texts)
+        value = {"keywords": 0.5, "summary": 0.25, "prefix": 0.75}[table.rpartition("_")[2]]
         return np.tile(np.float32([value, 1 - value]), (len(texts), 1))
 
     monkeypatch.setattr(element_metadata, "elements", lambda study: FOUND)
-    monkeypatch.setattr(element_metadata, "text_vectors", vectors)
+    monkeypatch.setattr(element_metadata, "chunk_vectors", vectors)
     monkeypatch.setattr(element_metadata, "question_vectors", lambda study: np.eye(2, dtype=np.float32))
     assert captions(study.chunks, FOUND) == {0: "Balance sheet (Millions)", 2: "(Millions)", 3: ""}
     assert score(study, None, kinds=["keywords"]).tolist() == [[0.5] * 4, [0.5] * 4]
     assert score(study, None, kinds=["keywords", "summary", "prefix"]).tolist() == [[0.75] * 4, [0.75] * 4]
     first = ["Balance sheet (Millions)", "Cash rose. Debt fell.", "(Millions)", "Fees 1 2 Taxes 3 4"]
-    assert seen["embeddings/element_prefix"] == represent(study)["prefix"].tolist() == first
+    assert seen["element_prefix"] == represent(study)["prefix"].tolist() == first
     # a chunk without a term is represented by its text
     study.chunks = pd.DataFrame({"doc_name": "DOC", "page": 2, "text": ["1,577 2018"], "start": 0, "end": 10})
     assert represent(study).to_numpy().tolist() == [["1,577 2018"] * 3]

@@ -38,8 +38,8 @@ def test_a_chunk_of_a_fixed_size_is_one_vector_of_all_its_tokens_and_sizes_stand
     """Questions lie along two axes, chunks ``x`` along the first and others along the second."""
     encoded = []
 
-    def vectors(study, stage, texts, window):
-        encoded.append((stage, window))
+    def vectors(study, table, chunks, texts, window):
+        encoded.append((table, window))
         return np.array([[1, 0] if text == "x" else [0, 1] for text in texts], np.float32)
 
     def sized(name: str, *keys: str, window: int = 256):
@@ -47,7 +47,7 @@ def test_a_chunk_of_a_fixed_size_is_one_vector_of_all_its_tokens_and_sizes_stand
         return make_study(chunking=name, chunks=chunks, profile=Settings(embedder=embedder))
 
     monkeypatch.setattr(dense, "question_vectors", lambda study: np.eye(2, dtype=np.float32))
-    monkeypatch.setattr(dense, "text_vectors", vectors)
+    monkeypatch.setattr(dense, "chunk_vectors", vectors)
     parts = {"fixed_128": ("x", "y"), "fixed_256": ("z", "y"), "fixed_512": ("x", "z", "x2")}
     whole = sized("fixed_aggregate")
     whole.over = lambda name: sized(name, *parts[name])
@@ -55,7 +55,7 @@ def test_a_chunk_of_a_fixed_size_is_one_vector_of_all_its_tokens_and_sizes_stand
     scores = dense.score_sizes(whole, None)  # x and y of 128, z of 256, x2 of 512
     assert scores.tolist() == [[1, 0, 0, 0], [0, 1, 1, 1]]
     windows = [("fixed_512", 1026), ("fixed_128", 256), ("fixed_256", 256), ("fixed_512", 512)]
-    assert encoded == [(f"embeddings/{name}", window) for name, window in windows]
+    assert encoded == windows
 
 
 def test_a_chunk_scores_as_its_window_a_parent_as_its_best_child_and_other_texts_may_stand_for_questions(written_study):
