@@ -109,12 +109,11 @@ class Index:
             start, n_found = start + AT_ONCE, len(part["ids"])
 
     def _call(self, call: Callable, **given: object):
-        from chromadb.errors import ChromaError
         from httpx import HTTPError
 
         try:
             return call(**given)
-        except (ChromaError, HTTPError) as error:
+        except (_chromadb().errors.ChromaError, HTTPError) as error:
             self.has_failed = True
             mend = "start it again" if self.is_served else "make room on the disk, or remove the folder"
             raise StudyError(f"{self.place}: Chroma failed ({error}); {mend}; what was written is kept") from None
@@ -139,25 +138,25 @@ def open_index(
         return
     folder.mkdir(parents=True, exist_ok=True)
     with _locked(folder / f"{name}.lock", writes, say):
-        is_sound = _is_sound(home)
-        if not (is_sound or writes):
+        client, aside = _sound_client(home), None
+        if not (client or writes):
             raise StudyError(f"{home} is damaged, or a process was killed that wrote it; run make index")
-        aside = None if is_sound else home.replace(folder / f"damaged-{name}-{uuid.uuid4().hex[:6]}")
-        home.mkdir(exist_ok=True)
+        if client is None:
+            aside = home.replace(folder / f"damaged-{name}-{uuid.uuid4().hex[:6]}")
+            client = _embedded(home)
         if writes:
             (home / SEAL).unlink(missing_ok=True)
-        with closing(_embedded(home)) as client:
-            index = Index(client, name, home)
+        index = Index(client, name, home)
+        try:
             if aside:
-                n_filings = _rescue(aside, index)
-                say(f"{home} was damaged, or a process was killed that wrote it: {n_filings} filings of it are kept")
-            try:
-                yield index
-            finally:
-                client.close()
-                if writes and not index.has_failed:
-                    with suppress(OSError):  # without a seal all is written again the next time
-                        write_atomically(home / SEAL, json.dumps(_segments(home), indent=1))
+                n_kept = _rescue(aside, index)
+                say(f"{home} was damaged, or a process was killed that wrote it: {n_kept} filings of it are kept")
+            yield index
+        finally:
+            client.close()
+            if writes and not index.has_failed:
+                with suppress(OSError):  # without a seal the filings are written to a new collection the next time
+                    write_atomically(home / SEAL, json.dumps(_segments(home), indent=1))
 
 
 def window_ids(chunk_ids: Sequence[str]) -> list[str]:
@@ -202,6 +201,16 @@ def _is_sound(home: Path) -> bool:
     with suppress(OSError, ValueError):
         return json.loads((home / SEAL).read_text(encoding="utf-8")) == _segments(home)
     return not home.is_dir() or not any(home.iterdir())
+
+
+def _sound_client(home: Path):
+    """A client of a folder that is sound and opens, else None."""
+    chromadb = _chromadb()
+    try:
+        return _embedded(home) if _is_sound(home) else None
+    except chromadb.errors.ChromaError:
+        chromadb.api.client.Client.clear_system_cache()  # of the one that was not opened, which the folder's next would get
+        return None
 
 
 def _rescue(aside: Path, index: Index) -> int:
