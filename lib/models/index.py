@@ -209,7 +209,7 @@ def _sound_client(home: Path):
     try:
         return _embedded(home) if _is_sound(home) else None
     except chromadb.errors.ChromaError:
-        chromadb.api.client.Client.clear_system_cache()  # of the one that was not opened, which the folder's next would get
+        chromadb.api.client.Client.clear_system_cache()  # else the next client of the folder gets what failed
         return None
 
 

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -99,23 +100,14 @@ def test_a_damaged_file_is_noticed_before_chroma_loads_it_and_whole_filings_are_
     whole = {letter: VECTORS.tolist() for letter in "ABC"}
     home = filled(tmp_path, 3)
     assert read(tmp_path) == whole
-    before = (home / SEAL).read_bytes()
     [path] = home.rglob(name)
     DAMAGES[how](path)
-    is_noticed = name != "chroma.sqlite3"
-    said = []
-    if is_noticed:
+    if name != "chroma.sqlite3":
         with pytest.raises(StudyError, match="run make index"), open_index(NAME, tmp_path, writes=False):
             pass
-    try:
-        with open_index(NAME, tmp_path, say=said.append) as index:
-            found = {one: vectors.tolist() for one, (_, vectors) in index.read([*index.filings()]).items()}
-        assert found.items() <= whole.items()
-    except StudyError as error:
-        assert "Chroma failed" in str(error)
-    assert before
-    again = filled(tmp_path, 3)  # of a database that fails, the folder is set aside the next time
-    assert again.is_dir()
+    with suppress(StudyError):  # a database may fail only when it is read: then the folder is set aside the next time
+        assert read(tmp_path).items() <= whole.items()
+    filled(tmp_path, 3)
     assert read(tmp_path) == whole
 
 
