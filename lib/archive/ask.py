@@ -54,7 +54,7 @@ class Archive:
         """PAGE_COLUMNS of the filings with the best pages by the untrained score, and the vectors that rank them."""
         asked = np.split(self.encoder.encode([" ".join(question.split()), core(question)], "query"), 2)
         dense = best_window_scores(asked[0], self.vectors, self.owners, len(self.places))[0]
-        words, fit = self.words.scores(self.words.tokens(question)), identity_features([question], self.filed)
+        words, fit = self.words.get_scores(self.words.tokens(question)), identity_features([question], self.filed)
         identity = fit["identity"][0] if fit["company"].max() > 0 else np.zeros(len(self.filed))
         scores = _scaled(words) + _scaled(np.where(np.isfinite(dense), dense, 0.0)) + _scaled(identity)[self.filing]
         best = pd.Series(scores).groupby(self.filing).max()

@@ -40,7 +40,7 @@ def test_what_is_read_scores_as_what_was_made(shards, monkeypatch):
     for question in ("What was revenue in 2021?", "cash", "nothing known", ""):
         asked = made.words.tokens(question)
         assert read.words.tokens(question) == asked
-        np.testing.assert_array_equal(read.words.scores(asked), made.words.scores(asked))
+        np.testing.assert_array_equal(read.words.get_scores(asked), made.words.get_scores(asked))
 
 
 def test_one_file_is_kept_of_the_whole_index_its_settings_and_its_filings_as_they_are(shards, monkeypatch):
@@ -63,8 +63,8 @@ def test_a_damaged_file_is_made_again(shards, spoil):
     (path,) = shards.folder.glob("described-*.npz")
     path.write_bytes(spoil(path.read_bytes()))
     again = described(shards, NAMES, SETTINGS)
-    np.testing.assert_array_equal(again.words.scores(["cash"]), made.words.scores(["cash"]))
-    assert again.words.scores(["cash"]).sum() > 0
+    np.testing.assert_array_equal(again.words.get_scores(["cash"]), made.words.get_scores(["cash"]))
+    assert again.words.get_scores(["cash"]).sum() > 0
 
 
 def test_what_pages_say_is_written_with_the_index_and_made_again_where_it_is_damaged_or_of_others(shards):
