@@ -5,6 +5,7 @@ import os
 import re
 import sys
 import tomllib
+from collections.abc import Iterable
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -13,11 +14,26 @@ import pytest
 import yaml
 from safetensors.numpy import load_file
 
+from lib.book.manifest import PACKAGES as IN_MANIFEST
 from lib.models.weights import COMMIT, SHA256, fetch, is_folder, lock
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = sorted(ROOT.glob("requirements*.txt"))
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+#: The packages that the study is built on, which environment.yml and the manifest name.
+BUILT_ON = "jupyter jupyter-book papermill pandas matplotlib sentence-transformers chromadb rank-bm25".split()
+BUILT_ON += "transformers torch sacrebleu rouge-score".split()
+#: jupyter installs other packages and has no module: nbformat, by which all of them read notebooks, stands for it.
+STANDS_FOR = {"jupyter": "nbformat"}
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+
+
+def imported(sources: Iterable[str]) -> set[str]:
+    """The modules that code imports, by the first part of their names."""
+    nodes = [node for source in sources for node in ast.walk(ast.parse(source))]
+    names = [name.name for node in nodes if isinstance(node, ast.Import) for name in node.names]
+    names += [node.module for node in nodes if isinstance(node, ast.ImportFrom) and not node.level]
+    return {name.split(".")[0] for name in names}
 
 
 @pytest.mark.parametrize("path", PACKAGES, ids=lambda path: path.name)
@@ -31,21 +47,32 @@ def test_every_package_has_a_version_and_hashes(path):
 
 
 def test_what_is_imported_is_a_direct_dependency_and_each_of_these_is_in_the_lock():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    listed = sum(project["project"]["optional-dependencies"].values(), project["project"]["dependencies"])
+    listed = sum(PROJECT["project"]["optional-dependencies"].values(), PROJECT["project"]["dependencies"])
     locked = re.findall(r"^[^\s#]+==\S+", (ROOT / "requirements.txt").read_text(), re.M)
-    assert set(listed + project["dependency-groups"]["tools"]) <= set(locked)
+    assert set(listed + PROJECT["dependency-groups"]["tools"]) <= set(locked)
     files = [path for folder in ("lib", "extras", "examples") for path in (ROOT / folder).rglob("*.py")]
     chapters = [nbformat.read(path, 4).cells for path in (ROOT / "notebooks").glob("*.ipynb")]
     cells = [cell.source for chapter in chapters for cell in chapter if cell.cell_type == "code"]
-    nodes = [node for source in [*map(Path.read_text, files), *cells] for node in ast.walk(ast.parse(source))]
-    names = [name.name for node in nodes if isinstance(node, ast.Import) for name in node.names]
-    names += [node.module for node in nodes if isinstance(node, ast.ImportFrom) and not node.level]
-    modules = {name.split(".")[0] for name in names} - sys.stdlib_module_names - {"lib", "extras"}
+    modules = imported([*map(Path.read_text, files), *cells]) - sys.stdlib_module_names - {"lib", "extras"}
     packages, direct = packages_distributions(), {line.split("==")[0] for line in listed}
     packages["llama_index"] = ["llama-index-core"]  # a folder of several packages
     for module in modules:
         assert direct & {re.sub("[_.]", "-", name).lower() for name in packages.get(module, [module])}, module
+
+
+def test_conda_installs_what_the_study_is_built_on_and_the_manifest_lists_it():
+    *_, named = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
+    pins = dict(line.split("==") for line in PROJECT["project"]["dependencies"])
+    assert named == {"pip": [*(f"{name}=={pins[name]}" for name in BUILT_ON), "-e ."]}
+    assert {*BUILT_ON} <= {*IN_MANIFEST}
+
+
+@pytest.mark.parametrize("package", BUILT_ON)
+def test_what_the_study_is_built_on_is_imported_by_it(package):
+    packages, wanted = packages_distributions(), STANDS_FOR.get(package, package)
+    modules = imported(path.read_text() for path in (ROOT / "lib").rglob("*.py"))
+    found = {re.sub("[_.]", "-", name).lower() for module in modules for name in packages.get(module, ())}
+    assert wanted in found
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)

@@ -5,7 +5,7 @@ A view that a question gives nothing for is zero or unknown for every page: word
 
 import re
 from collections.abc import Collection, Container, Iterable, Sequence
-from functools import cache, cached_property, partial
+from functools import cache, cached_property
 from itertools import chain
 from typing import NamedTuple
 
@@ -102,9 +102,15 @@ class PageViews:
         if asked is not None:
             asked_terms = [terms(core(question)) for question in asked]
             in_questions, in_pairs = set(chain(*asked_terms)), set(chain(*map(pairs, asked_terms)))
-        model = partial(BM25, k1=settings.k1, b=settings.b, only=in_questions)
-        self.words, self.passages, self.labels = model(words), model(passages), model(shown)
-        self.pairs = model(list(map(pairs, words)), only=in_pairs)
+
+        def model(texts: Sequence[Sequence[str]], wanted: set[str] | None) -> BM25:
+            """BM25 of texts; what no question has counts in their lengths alone."""
+            if wanted is not None:
+                texts = [[term if term in wanted else "" for term in text] for text in texts]
+            return BM25(texts, settings.k1, settings.b)
+
+        self.words, self.passages, self.labels = (model(texts, in_questions) for texts in (words, passages, shown))
+        self.pairs = model(list(map(pairs, words)), in_pairs)
         self.contains = (self.words.weights > 0).astype(np.float32).tocsr()
         self.years = np.stack([_members(part, YEARS) for part in (years, head_years)])
         self.items = _members(in_rows, items())
@@ -133,13 +139,14 @@ class PageViews:
     def best_passage(self, asked: Sequence[str]) -> np.ndarray:
         """The score of each page's best passage, shape (n_pages,)."""
         best = np.zeros(len(self.filing))
-        np.maximum.at(best, self.passage_pages, self.passages.scores(asked))
+        np.maximum.at(best, self.passage_pages, self.passages.get_scores(asked))
         return best
 
     def cover(self, asked: Sequence[str]) -> np.ndarray:
         """The share of the terms' weight that each page contains, shape (n_pages,)."""
-        rows = [self.words.vocabulary[term] for term in dict.fromkeys(asked) if term in self.words.vocabulary]
-        weights = self.words.idf[rows]
+        known = [term for term in dict.fromkeys(asked) if term in self.words.vocabulary]
+        rows = [self.words.vocabulary[term] for term in known]
+        weights = np.array([self.words.idf[term] for term in known])
         return self.contains[rows].T @ weights / weights.sum() if rows else np.zeros(len(self.filing))
 
     def asked_years(self, question: str) -> np.ndarray:
@@ -202,7 +209,7 @@ def untrained(study: Study, questions: Sequence[str]) -> np.ndarray:
     """The recipe without training, (n_questions, n_pages): identity as far as a question gives it, plus BM25."""
     known = page_views(study, False)
     identity = identity_features(questions, known.identities)["identity"][:, known.filing]
-    words = np.stack([known.words.scores(known.topic(question)) for question in questions])
+    words = np.stack([known.words.get_scores(known.topic(question)) for question in questions])
     return untrained_sum(identity, words)
 
 
@@ -221,11 +228,11 @@ def _signals(known: PageViews, questions: Sequence[str], vectors: Vectors) -> di
 
     topics = list(map(known.topic, questions))
     found = {
-        "words": list(map(known.words.scores, topics)),
-        "pairs": [known.pairs.scores(pairs(terms(core(question)))) for question in questions],
+        "words": list(map(known.words.get_scores, topics)),
+        "pairs": [known.pairs.get_scores(pairs(terms(core(question)))) for question in questions],
         "passages": list(map(known.best_passage, topics)),
         "cover": list(map(known.cover, topics)),
-        "labels": list(map(known.labels.scores, topics)),
+        "labels": list(map(known.labels.get_scores, topics)),
         "window": best_windows(vectors.questions),
         "core": best_windows(vectors.cores),
     }

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from rouge_score.tokenize import tokenize
 
 from lib.analysis import question_sets
 from lib.analysis.breakdowns import group_interval
@@ -34,7 +35,6 @@ from lib.answers.prompt_context import BEST_BASELINE, NONE, ORACLES, Context, ch
 from lib.evaluation import evaluate_runs, merge_answers, merge_metrics
 from lib.metrics.answers import NUMERIC_QUESTION_TYPES, numeric_match_strict
 from lib.metrics.frame import Metrics
-from lib.metrics.overlap import tokenize_rouge
 from lib.metrics.right import right_metrics
 from lib.models.written import Filled
 from lib.stats import Resampling, percentiles, verdicts
@@ -167,7 +167,7 @@ def compared(study: Study, metrics: Metrics, contexts: Sequence[Context], wanted
 
 def word_share(evidence: str, text: str) -> float:
     """The share of the evidence's words that a text contains, each word as often as it occurs."""
-    wanted, there = Counter(tokenize_rouge(evidence)), Counter(tokenize_rouge(text))
+    wanted, there = Counter(tokenize(evidence, stemmer=None)), Counter(tokenize(text, stemmer=None))
     return (wanted & there).total() / max(wanted.total(), 1)
 
 

@@ -59,8 +59,8 @@ def word_share(model: bm25.BM25, text: str, columns: Sequence[int]) -> float:
     """The share of a text's distinct words, weighted by idf, that occur in any of the given texts of a model."""
     words = sorted(set(model.tokens(text)))
     rows = np.array([model.vocabulary.get(word, -1) for word in words], int)
-    is_known, unknown = rows >= 0, bm25.idf(model.weights.shape[1], np.zeros(1))
-    weights = np.where(is_known, model.idf[rows], unknown)
+    is_known, unknown = rows >= 0, bm25.sound_idf(model.corpus_size, 0)
+    weights = np.array([model.idf.get(word, unknown) for word in words])
     is_held = model.weights[rows[is_known]][:, columns].sum(axis=1) > 0
     return float(weights[is_known][is_held].sum() / weights.sum()) if words else 0.0
 
@@ -75,7 +75,7 @@ def described(study: Study, asked: pd.DataFrame) -> pd.DataFrame:
     companies, rows = list(study.filings["company"].unique()), []
     for one in asked.to_dict("records"):
         question = one["question"]
-        best = chunks.iloc[int(np.argmax(model.scores(model.tokens(question))))]
+        best = chunks.iloc[int(np.argmax(model.get_scores(model.tokens(question))))]
         gold = [(one["doc_name"], page) for page in one.get("gold_pages", ())]
         places = [(best["doc_name"], best["page"]), *gold]
         shares = [word_share(model, question, of_page.get(place, [])) for place in places]

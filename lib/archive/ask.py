@@ -76,7 +76,7 @@ class Archive:
             StudyError: a filing's vectors are damaged.
         """
         asked = np.split(self.encoder.encode([" ".join(question.split()), core(question)], "query"), 2)
-        words, fit = self.words.scores(self.words.tokens(question)), identity_features([question], self.filed)
+        words, fit = self.words.get_scores(self.words.tokens(question)), identity_features([question], self.filed)
         identity = fit["identity"][0] if fit["company"].max() > 0 else np.zeros(len(self.filed))
         scores = _scaled(words) + self._cosines(asked[0][0]) + _scaled(identity)[self.filing]
         best = pd.Series(scores).groupby(self.filing).max()
@@ -87,9 +87,8 @@ class Archive:
             raise StudyError(f"{self.index.place}: the vectors of {damaged[0]} are damaged; run make index")
         rows = np.cumsum(is_near) - 1
         owners = [rows[self._row(id)] for name in near for id in found[name][0]]
-        return self.kept.pages(near), Vectors(
-            *asked, np.array(owners), np.concatenate([found[name][1] for name in near])
-        )
+        vectors = np.concatenate([found[name][1] for name in near])
+        return self.kept.pages(near), Vectors(*asked, np.array(owners), vectors)
 
     def _row(self, window_id: str) -> int | None:
         return self.rows.get((chunk_of(window_id).rsplit("#", 2)[0], page_of(window_id)))

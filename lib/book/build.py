@@ -33,17 +33,6 @@ from lib.studies import NOTEBOOKS
 from lib.study import Study
 from lib.words import StudyError
 
-#: Without collecting garbage, which takes a third of the time, and without looking up all packages for every citation.
-RUN_JUPYTER_BOOK = """
-import functools, gc
-gc.disable()
-from lib.files import end_with_parent
-end_with_parent()
-import lib.book, pybtex.plugin
-pybtex.plugin.entry_points = functools.cache(pybtex.plugin.entry_points)
-from jupyter_book.cli.main import main
-main()
-"""
 #: Chapters that other pages may still link to by their old names, and where these lead.
 MOVED = {
     "08_siblings": "08_claims",
@@ -210,7 +199,7 @@ def compile_book(study: Study, built: Path, say=print) -> None:
 
 def run_jupyter_book(source: Path, compiled: Path) -> Path:
     """Compile a folder of sources; a warning is an error, a StudyError. Returns the folder of HTML."""
-    command = [sys.executable, "-c", RUN_JUPYTER_BOOK, "build", str(source), "--path-output", str(compiled)]
+    command = [sys.executable, "-m", "lib.book.compile", "build", str(source), "--path-output", str(compiled)]
     command += ["-W", "--keep-going", "-q"]
     environment = os.environ | {"PYTHONWARNINGS": "ignore", "NO_COLOR": "1"}
     done = subprocess.run(command, capture_output=True, encoding="utf-8", env=environment, check=False)

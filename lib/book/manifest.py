@@ -31,8 +31,8 @@ SOURCES = "lib notebooks book data _config.yml _toc.yml requirements.txt :!book/
 UNKNOWN = "unknown"  # in place of a commit
 PACKAGES = (
     "torch", "transformers", "sentence-transformers", "tokenizers", "chromadb", "rank-bm25", "sacrebleu", "rouge-score",
-    "ir_measures", "onnxruntime", "xllamacpp", "lightgbm", "pymupdf", "numpy", "scipy", "pandas", "matplotlib",
-    "papermill", "jupyter-book",
+    "rapidfuzz", "ir_measures", "onnxruntime", "xllamacpp", "lightgbm", "pymupdf", "numpy", "scipy", "pandas",
+    "matplotlib", "papermill", "jupyter", "jupyter-book",
 )  # fmt: skip
 UNLISTED = ("curve", "train_filings")  # of a fold
 STAGE_FIELDS = ("stage", "key", "version", "digest", "public", "asked", "wall_s", "peak_mib", "at")

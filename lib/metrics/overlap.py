@@ -1,11 +1,10 @@
 """How much of the gold evidence a chunk holds: sentence BLEU and ROUGE-L.
 
 ``ctx_bleu``: sentence BLEU (Papineni et al., ACL 2002; sacrebleu, Post, WMT 2018) with effective order, divided by 100.
-``ctx_rouge_l``: F1 of the longest common subsequence (Lin, 2004) over the words of the ``rouge_score`` package. Both
-compare a chunk with a question's pieces of evidence joined into one text, and lie between 0 and 1.
+``ctx_rouge_l``: F1 of the longest common subsequence (Lin, 2004), words and F1 by ``rouge_score`` without a stemmer.
+Both compare a chunk with a question's pieces of evidence joined into one text, and lie between 0 and 1.
 """
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, cached_property
 from itertools import repeat
@@ -13,6 +12,8 @@ from itertools import repeat
 import numpy as np
 import pandas as pd
 from rapidfuzz.distance import LCSseq
+from rouge_score.scoring import fmeasure
+from rouge_score.tokenize import tokenize
 
 from lib.metrics.frame import Metric, long_frame
 
@@ -30,11 +31,6 @@ def bleu_signature() -> str:
     return str(_bleu().get_signature())
 
 
-def tokenize_rouge(text: str) -> list[str]:
-    """The tokens of ``rouge_score``: lower-cased runs of a-z and 0-9, so ``$1,577.5`` is ``1 577 5``."""
-    return re.findall("[a-z0-9]+", text.lower())
-
-
 class Reference:
     """A text that others are compared with, as evidence or a gold answer; its words are counted once, on first use."""
 
@@ -48,20 +44,17 @@ class Reference:
     @cached_property
     def _letters(self) -> tuple[dict[str, str], str]:
         """Each distinct word as one character, and the reference spelt so: rapidfuzz likes strings best."""
-        words = tokenize_rouge(self.text)
+        words = tokenize(self.text, stemmer=None)
         letters = {word: chr(i) for i, word in enumerate(dict.fromkeys(words))}
         return letters, "".join(map(letters.__getitem__, words))
 
     def rouge_l(self, text: str) -> float:
         """ROUGE-L F1 of ``text``, from 0 to 1."""
         letters, spelt = self._letters
-        words = tokenize_rouge(text)
-        if not words or not spelt:
-            return 0.0
+        words = tokenize(text, stemmer=None)
         # A word that the reference lacks is in no common subsequence: it counts in the length alone.
         n_common = LCSseq.similarity(spelt, "".join(map(letters.get, words, repeat(""))))
-        precision, recall = n_common / len(words), n_common / len(spelt)
-        return 2 * precision * recall / (precision + recall) if n_common else 0.0
+        return fmeasure(n_common / len(words), n_common / len(spelt)) if n_common else 0.0
 
 
 METRICS = (

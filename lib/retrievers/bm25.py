@@ -1,71 +1,58 @@
-"""Okapi BM25 (Robertson & Zaragoza, 2009) as a sparse matrix: sound weights, and those of ``rank_bm25``.
+"""Okapi BM25 (Robertson & Zaragoza, 2009) by ``rank_bm25``, with sound weights and as a sparse matrix.
 
 A sound term weight is never negative, as Lucene has it; words without content are left out. ``rank_bm25.BM25Okapi``
 lifts the negative weight of a term in more than half of the texts to a quarter of the mean. Over filings, whose terms
 are mostly numbers that occur once, "the" then weighs more than "revenue"; published studies used those scores.
 """
 
-from collections import Counter
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
+from rank_bm25 import BM25Okapi
 from scipy import sparse
 
 from lib.method import Search, remembered
 from lib.tokens import content_tokens, tokenize
 
-#: How texts become tokens; a negative weight's floor as a share of the mean weight (None: sound weights).
-FORMS: dict[str, tuple[Callable[[str], list[str]], float | None]] = {
-    "sound": (content_tokens, None),
-    "rank_bm25": (tokenize, 0.25),
-    "rank_bm25, white space": (lambda text: text.lower().split(), 0.25),
+#: How texts become tokens, and whether weights are sound.
+FORMS: dict[str, tuple[Callable[[str], list[str]], bool]] = {
+    "sound": (content_tokens, True),
+    "rank_bm25": (tokenize, False),
+    "rank_bm25, white space": (lambda text: text.lower().split(), False),
 }
 
 
-def idf(n_texts: int, n_containing: np.ndarray, floor: float | None = None) -> np.ndarray:
-    """Lucene's weight of terms, ``log(1 + (N - n + 0.5) / (n + 0.5))``, of the same shape as ``n_containing``.
-
-    With a ``floor`` it is that of ``rank_bm25``: without the 1, and what is negative is this share of the mean.
-    """
-    if floor is None:
-        return np.log1p((n_texts - n_containing + 0.5) / (n_containing + 0.5))
-    weights = np.log(n_texts - n_containing + 0.5) - np.log(n_containing + 0.5)
-    return np.where(weights < 0, floor * weights.cumsum()[-1] / len(weights), weights)
+def sound_idf(n_texts: int, n_containing: np.ndarray) -> np.ndarray:
+    """Lucene's weight of terms, ``log(1 + (N - n + 0.5) / (n + 0.5))``, of the same shape as ``n_containing``."""
+    return np.log1p((n_texts - n_containing + 0.5) / (n_containing + 0.5))
 
 
-class BM25:
-    """BM25 over tokenised texts; its ``idf`` has the weight of each term, shape (n_terms,).
+class BM25(BM25Okapi):
+    """``rank_bm25``'s model of tokenised texts; ``weights``, (n_terms, n_texts), is what a term adds to a score.
 
-    ``k1`` saturates term frequency, ``b`` (0 to 1) normalises length, for ``floor`` see :func:`idf`; ``only`` has the
-    terms that queries may have, by default all.
+    ``k1`` saturates term frequency, ``b`` (0 to 1) normalises length; ``is_sound`` says whether a term has Lucene's
+    weight or the library's.
     """
 
     tokens: Callable[[str], list[str]] = staticmethod(tokenize)  # of questions, where built from texts
 
-    def __init__(
-        self,
-        texts: Sequence[Sequence[str]],
-        k1: float = 1.5,
-        b: float = 0.75,
-        floor: float | None = None,
-        only: Container[str] | None = None,
-    ):
-        counts = [Counter(text if only is None else filter(only.__contains__, text)) for text in texts]
-        self.vocabulary = known = {}
-        rows = np.array([known.setdefault(term, len(known)) for c in counts for term in c], int)
-        columns = np.repeat(np.arange(len(texts)), [len(c) for c in counts])
-        values = np.array([number for c in counts for number in c.values()], float)
-        lengths = np.array([len(text) for text in texts], float)
-        norm = k1 * (1 - b + b * lengths / (lengths.sum() / max(1, len(texts)) or 1.0))
-        self.idf = idf(len(texts), np.bincount(rows, minlength=len(known)), floor)
-        weights = self.idf[rows] * values * (k1 + 1) / (values + norm[columns])
+    def __init__(self, texts: Sequence[Sequence[str]], k1: float = 1.5, b: float = 0.75, is_sound: bool = True):
+        self.is_sound = is_sound
+        super().__init__(texts or [[]], k1=k1, b=b)  # the library divides by the number of texts
+        self.vocabulary = known = {term: row for row, term in enumerate(self.idf)}
+        rows = np.array([known[term] for text in self.doc_freqs for term in text], int)
+        columns = np.repeat(np.arange(len(self.doc_freqs)), [len(text) for text in self.doc_freqs])
+        counts = np.array([count for text in self.doc_freqs for count in text.values()], float)
+        norm = k1 * (1 - b + b * np.array(self.doc_len)[columns] / self.avgdl)
+        weights = np.array([*self.idf.values()])[rows] * (counts * (k1 + 1) / (counts + norm))
         self.weights = sparse.csr_array((weights, (rows, columns)), shape=(len(known), len(texts)))
+        del self.doc_freqs  # hundreds of MiB over FinanceBench's pages, and all in the matrix
 
     @classmethod
     def of_texts(cls, texts: Iterable[str], k1: float, b: float, form: str = "sound") -> "BM25":
         """A model of texts in one of FORMS, which also says how questions become tokens."""
-        tokens, floor = FORMS[form]
-        model = cls([tokens(text) for text in texts], k1, b, floor)
+        tokens, is_sound = FORMS[form]
+        model = cls([tokens(text) for text in texts], k1, b, is_sound)
         model.tokens = tokens
         return model
 
@@ -77,7 +64,13 @@ class BM25:
         model.tokens = FORMS["sound"][0]
         return model
 
-    def scores(self, query: Sequence[str]) -> np.ndarray:
+    def _calc_idf(self, nd: dict[str, int]) -> None:
+        if self.is_sound:
+            self.idf = dict(zip(nd, sound_idf(self.corpus_size, np.array([*nd.values()])).tolist(), strict=True))
+        elif nd:  # by whose number the library divides
+            super()._calc_idf(nd)
+
+    def get_scores(self, query: Sequence[str]) -> np.ndarray:
         """The score of every text for a tokenised query, shape (n_texts,); a repeated term counts again."""
         rows = [self.vocabulary[term] for term in query if term in self.vocabulary]
         return np.asarray(self.weights[rows].sum(axis=0)).ravel() if rows else np.zeros(self.weights.shape[1])
@@ -92,7 +85,7 @@ def index(study: Search, k1: float | None = None, form: str = "sound") -> BM25:
 
 def text_scores(model: BM25, texts: Iterable[str]) -> np.ndarray:
     """BM25 of each chunk for each text, shape (n_texts, n_chunks)."""
-    return np.stack([model.scores(model.tokens(text)) for text in texts])
+    return np.stack([model.get_scores(model.tokens(text)) for text in texts])
 
 
 def score(study: Search, candidates: np.ndarray, *, k1: float | None = None, form: str = "sound") -> np.ndarray:

@@ -98,6 +98,6 @@ def test_pages_described_for_one_question_give_it_the_same_scores(study):
     asked, in_pairs = whole.topic(question), pairs(terms(core(question)))
     for name in ("words", "labels", "pairs"):
         query = in_pairs if name == "pairs" else asked
-        np.testing.assert_array_equal(getattr(one, name).scores(query), getattr(whole, name).scores(query))
+        np.testing.assert_array_equal(getattr(one, name).get_scores(query), getattr(whole, name).get_scores(query))
     np.testing.assert_array_equal(one.best_passage(asked), whole.best_passage(asked))
     np.testing.assert_array_equal(one.cover(asked), whole.cover(asked))

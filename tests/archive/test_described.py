@@ -34,7 +34,7 @@ def test_what_is_read_scores_as_what_was_made(kept, monkeypatch):
     for question in ("What was revenue in 2021?", "cash", "nothing known", ""):
         asked = made.words.tokens(question)
         assert read.words.tokens(question) == asked
-        np.testing.assert_array_equal(read.words.scores(asked), made.words.scores(asked))
+        np.testing.assert_array_equal(read.words.get_scores(asked), made.words.get_scores(asked))
 
 
 def test_one_file_is_kept_of_the_whole_index_its_settings_and_its_filings_as_they_are(kept, monkeypatch):
@@ -58,5 +58,5 @@ def test_a_damaged_file_is_made_again(kept, spoil):
     (path,) = kept.folder.glob("described-*.npz")
     path.write_bytes(spoil(path.read_bytes()))
     again = described(kept, NAMES)
-    np.testing.assert_array_equal(again.words.scores(["cash"]), made.words.scores(["cash"]))
-    assert again.words.scores(["cash"]).sum() > 0
+    np.testing.assert_array_equal(again.words.get_scores(["cash"]), made.words.get_scores(["cash"]))
+    assert again.words.get_scores(["cash"]).sum() > 0
