@@ -115,7 +115,7 @@ def _encoded(study: Study, fold: Fold, is_kept: np.ndarray) -> Vectors:
     questions = study.questions["question"].iloc[list(fold.test)].tolist()
     encode = partial(encode_texts, study, is_pinned=True, model=(lambda: entry.path, entry.digest))
     return (
-        encode("page_scorer/questions", questions, "query", profile.page_scorer.max_tokens),
+        encode("page_scorer/questions", questions, "query", window=profile.page_scorer.max_tokens),
         encode("page_scorer/windows", table["text"].tolist(), window=profile.embedder.window),
         table["chunk"].to_numpy(),
     )

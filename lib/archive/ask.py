@@ -12,6 +12,7 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Self
+from weakref import finalize
 
 import numpy as np
 import pandas as pd
@@ -57,11 +58,11 @@ class Archive:
             self.places, self.words, self.filed = described(kept, names)
             self.filing = pd.Index([one.doc_name for one in self.filed]).get_indexer(self.places["doc_name"])
             self.rows = {place: row for row, place in enumerate(self.places.itertuples(index=False, name=None))}
-            self._opened = opened.pop_all()
+            self._close = finalize(self, opened.pop_all().close)
 
     def close(self) -> None:
         """Let others write the index."""
-        self._opened.close()
+        self._close()
 
     def __enter__(self) -> Self:
         return self

@@ -432,5 +432,5 @@ test_any_history = Mirror.TestCase
 
 @pytest.mark.slow
 def test_long_histories():
-    longer = hypothesis.settings(max_examples=40, stateful_step_count=50, deadline=None)
+    longer = hypothesis.settings(max_examples=15, stateful_step_count=30, deadline=None)
     stateful.run_state_machine_as_test(Mirror, settings=longer)
