@@ -4,7 +4,7 @@ was indexed, writes ``lib/book/asked.json``; the demo's texts are invented, and 
 import json
 
 from lib.archive.ask import Archive
-from lib.archive.index import shards_of
+from lib.archive.index import archive_index
 from lib.book.pages import ASKED
 from lib.data.dataset import read_dataset
 from lib.data.locate import DEMO
@@ -13,10 +13,11 @@ from lib.metrics.right import figure
 N_QUESTIONS, PAGES = 10, 3
 
 if __name__ == "__main__":
-    archive, questions = Archive(shards_of("demo")), read_dataset(DEMO, "demo").questions
+    questions = read_dataset(DEMO, "demo").questions
     numeric = questions[list(map(bool, map(figure, questions["answer"], questions["question"])))]
     found = []
-    for one in numeric.head(N_QUESTIONS).itertuples():
-        about = {"reference": one.answer, "document": one.doc_name, "gold": list(map(int, one.gold_pages))}
-        found.append(archive.answer(one.question, PAGES) | about)
+    with Archive(archive_index("demo")) as archive:
+        for one in numeric.head(N_QUESTIONS).itertuples():
+            about = {"reference": one.answer, "document": one.doc_name, "gold": list(map(int, one.gold_pages))}
+            found.append(archive.answer(one.question, PAGES) | about)
     ASKED.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
