@@ -17,7 +17,7 @@ from lib.analysis.scoreboard import board_of
 from lib.book.manifest import write_exports, write_manifest, write_results
 from lib.book.notebooks import forget_stages
 from lib.evaluation import evaluate
-from lib.method_sets import chosen, measured
+from lib.method_sets import chosen, in_comparisons, measured
 from lib.methods import METHODS
 from lib.metrics.frame import Metrics
 from lib.study import Study
@@ -44,7 +44,8 @@ def measure(study: Study, names: Sequence[str] | str = "all", say=print) -> Path
         say(f"{name}: page recall@5 {recall:.2f}, {time.perf_counter() - started:.0f} s")
     features(study)  # this, the verdicts and calculated answers are what a chapter compares sets by
     if not wanted:
-        metrics = Metrics(pd.concat(found, ignore_index=True))
+        metrics = pd.concat(found, ignore_index=True)
+        metrics = Metrics(metrics[metrics["method"].isin(in_comparisons())])
         board_of(study, metrics)
         if ("page_scorer_light", "standard") in metrics.runs:
             cells(study)

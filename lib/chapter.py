@@ -12,8 +12,7 @@ from lib import stats
 from lib.analysis import encoders, measured, sizes
 from lib.evaluation import evaluate, summarise
 from lib.files import ROOT
-from lib.method_sets import baselines, chosen, of_family
-from lib.method_sets import measured as measured_by
+from lib.method_sets import baselines, chosen, compared, of_family
 from lib.methods import METHODS
 from lib.metrics import METRICS
 from lib.metrics.frame import Metrics, Run
@@ -64,8 +63,8 @@ class Chapter(Study):
         return self.memo("draws", lambda: Resampling.of(self))
 
     def standard(self) -> list[str]:
-        """All methods that the profile runs over all filings."""
-        return [name for name, condition in measured_by(self.profile) if condition == "standard"]
+        """All methods that the profile runs over all filings and that are compared with one another."""
+        return [name for name, condition in compared(self.profile) if condition == "standard"]
 
     def own(self, methods: Sequence[str] | None = None) -> list[str]:
         """The methods that are asked for, by default the study's own that the profile runs, trained ones too."""

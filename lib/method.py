@@ -19,8 +19,9 @@ from lib.profile import Settings
 from lib.store import Store
 from lib.words import CONDITIONS, Condition
 
-#: Families of this study: matched is of filings matched first, ordered of the page scorer with another stage two.
-MAIN, MATCHED, ORDERED, GENERAL = OWN = ("main", "matched", "ordered", "general")
+#: Families of this study: matched is of filings matched first, ordered of the page scorer with another stage two;
+#: stored repeats a method in a vector store, and is compared with that one alone.
+MAIN, MATCHED, ORDERED, GENERAL, STORED = OWN = ("main", "matched", "ordered", "general", "stored")
 
 
 class Search(Protocol):

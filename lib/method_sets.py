@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from lib.method import GENERAL, MAIN, MATCHED, OWN
+from lib.method import GENERAL, MAIN, MATCHED, OWN, STORED
 from lib.methods import METHODS
 from lib.profile import Settings
 from lib.words import Condition, StudyError
@@ -51,6 +51,16 @@ def measured(profile: Settings) -> list[tuple[str, Condition]]:
     """Every run of a study under a profile: name and condition; none of ``siblings.without``."""
     own = [name for family in OWN for name in of_family(family) if name not in profile.siblings.without]
     return [(name, condition) for name in own + siblings(profile) for condition in METHODS[name].conditions]
+
+
+def in_comparisons() -> list[str]:
+    """The methods that are compared with one another: without those that repeat one in a vector store."""
+    return [name for name, row in METHODS.items() if row.family != STORED]
+
+
+def compared(profile: Settings) -> list[tuple[str, Condition]]:
+    """The runs of :func:`measured` that are compared with one another."""
+    return [run for run in measured(profile) if METHODS[run[0]].family != STORED]
 
 
 def added_behind(matched: Sequence[str], known: Sequence[str]) -> dict[str, tuple[str, str]]:

@@ -10,10 +10,11 @@ fuses, scales or reranks has to apply it, so that no chunk outside has an effect
 from functools import partial
 
 from lib.ahead import search as ahead
-from lib.method import GENERAL, MAIN, MATCHED, ORDERED, Method
+from lib.method import GENERAL, MAIN, MATCHED, ORDERED, STORED, Method
 from lib.page_scorer import search as pages
 from lib.retrievers import (
     bm25,
+    chroma,
     contextual,
     convex,
     dense,
@@ -27,6 +28,7 @@ from lib.retrievers import (
     rewritten,
     splade,
 )
+from lib.words import CONDITIONS
 
 AKARSU, KIM, YEPES = "akarsu2026", "kim2025", "yepes2024"  # families from sibling studies
 #: The paper of a sibling study, which its rows cite before their own sources.
@@ -162,6 +164,10 @@ _general("ahead_general", "Ahead without hand-written page kinds", _VIEWS, "burg
 _general("ahead_covers", "Ahead by cover pages",
          f"{_VIEWS}; page kinds by hand-written phrases; filings by their first pages alone", "burges2010lambdamart",
          ahead.score, *_AHEAD, options={"kinds": True, "covers": True}, inputs=_kinds, needs=(TRAINING,))
+
+row("dense_chroma", "Dense in a vector store (as published)",
+    "question → embedding → the nearest windows in one Chroma collection, filtered by filing and page → their chunks",
+    "kobeissi2026,malkov2020hnsw", chroma.score, "embedder", changes="dense", conditions=CONDITIONS, family=STORED)
 
 # What the rows of several sibling studies share.
 _FUSED = ("embedder", "bm25", "hybrid_rrf")

@@ -37,6 +37,7 @@ from lib.evaluation import (
     read_metrics,
 )
 from lib.files import digest_of_file
+from lib.method import STORED
 from lib.method_sets import chosen
 from lib.methods import METHODS
 from lib.metrics import METRIC_TITLES, METRICS
@@ -55,6 +56,7 @@ LEAST_SPREAD = 0.1  # of a list, as a share of its largest score
 TOLERANCES = {metric.name: metric.tolerance for metric in METRICS.values() if metric.tolerance}
 TITLED = TOLERANCES | {METRIC_TITLES[name]: tolerance for name, tolerance in TOLERANCES.items()}
 SCORE_TOLERANCE = 0.01  # of a ranked chunk's score, likewise: three times what another processor's bfloat16 changes
+APART = 0.2  # share of chunks that one alone of two builds of an approximate index finds: twice the most that was seen
 N_NAMED = 5
 COMPARED = "method condition question_id what published fresh difference tolerance verdict".split()
 TRAINED = ("page_scorer/scores", "page_scorer_light/scores")  # taken as published: these stages train models
@@ -105,7 +107,8 @@ def verify(named: Names, names: Sequence[str] | str, say=print) -> bool:
             say("What language models wrote is taken from the published generations; all else is computed.")
         say(signed)
         wanted = [(name, c) for name in names for c in METHODS[name].conditions if (c, name) in published.runs]
-        runs = {(m, c): compare_runs(published.runs[c, m], study.run(m, c), m, c) for m, c in wanted}
+        compare = {m: compare_found if METHODS[m].family == STORED else compare_runs for m in names}
+        runs = {(m, c): compare[m](published.runs[c, m], study.run(m, c), m, c) for m, c in wanted}
         fresh = [measured(study, published.runs[c, m], rows, m, c) for (m, c), rows in runs.items()]
         rows = pd.concat([*runs.values(), compare_metrics(published.metrics, pd.concat(fresh))], ignore_index=True)
         return report(rows, apart(published), say)
@@ -303,6 +306,23 @@ def compare_runs(published: pd.DataFrame, fresh: pd.DataFrame, method: str, cond
     return judged(
         both.assign(**about), "row", difference.where(is_same, difference.clip(lower=2 * RUN_EXACT)), RUN_EXACT
     )
+
+
+def compare_found(published: pd.DataFrame, fresh: pd.DataFrame, method: str, condition: str) -> pd.DataFrame:
+    """Compare two runs of an approximate search chunk by chunk, see :func:`judged`: an index that is built again misses
+    other chunks. A chunk of both is compared by its score, as :func:`compare_runs` does; one of a single run is
+    ``within`` where no more than the share APART of the question's chunks is."""
+    both = published.merge(fresh, on=["question_id", "chunk_id"], how="outer", suffixes=("_published", "_fresh"))
+    then, now = both["score_published"].astype(float), both["score_fresh"].astype(float)
+    wide = both["question_id"].map(published.groupby("question_id")["score"].agg(spread))
+    is_apart = then.isna() | now.isna()
+    share = is_apart.groupby(both["question_id"]).transform("mean")
+    for side in ("published", "fresh"):
+        both[f"row_{side}"] = both["chunk_id"] + both[f"score_{side}"].map(" ({:.9g})".format, na_action="ignore")
+    rank = both["rank_published"].fillna(both["rank_fresh"]).astype(int).astype(str)
+    about = {"method": method, "condition": condition, "what": "rank " + rank}
+    about["tolerance"] = np.where(is_apart, APART, SCORE_TOLERANCE)
+    return judged(both.assign(**about), "row", share.where(is_apart, (now - then).abs() / wide), RUN_EXACT)
 
 
 def spread(scores: pd.Series) -> float:

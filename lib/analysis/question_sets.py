@@ -24,7 +24,7 @@ from lib.analysis.statistic import correlation_of
 from lib.evaluation import read_metrics
 from lib.files import read_yaml
 from lib.method import stored
-from lib.method_sets import measured
+from lib.method_sets import compared
 from lib.metrics.frame import Metrics
 from lib.published import METRICS_FILE, Published
 from lib.retrievers import bm25
@@ -112,8 +112,8 @@ def of_collection(study: Study, others: Iterable[Callable[[], Study]]) -> dict[s
 
 
 def runs_of(study: Study, is_own: bool) -> list[tuple[str, Condition]]:
-    """The runs that the profile measures; of another set only those that its results have, and those of ROWS."""
-    wanted, known = measured(study.profile), known_file(study, METRICS_FILE)
+    """The runs of a profile that are compared; of another set only those that its results have, and those of ROWS."""
+    wanted, known = compared(study.profile), known_file(study, METRICS_FILE)
     if is_own:
         return wanted
     found = {(name, "standard") for name in ROWS}

@@ -17,6 +17,7 @@ from lib.book.templates import filled
 from lib.diagnose.kept import Outside, kept_runs
 from lib.evaluation import read_metrics, summarise
 from lib.method import OWN
+from lib.method_sets import in_comparisons
 from lib.methods import METHODS, NEEDS
 from lib.models.weights import lock, weights_of
 from lib.published import MANIFEST, METRICS_FILE, RESULTS, Published
@@ -149,7 +150,7 @@ def board(study: Study) -> pd.DataFrame:
     times, parts = known_table(study, TIMES), []
     costs = pd.DataFrame(columns=COSTS) if times is None else times.set_index("method")[COSTS]
     for name, one in sets_of(study):
-        known = one.summary[one.summary["method"].isin({*METHODS, *one.outside})]
+        known = one.summary[one.summary["method"].isin({*in_comparisons(), *one.outside})]
         of = {key: part.set_index("method") for key, part in known.groupby(["condition", "metric", "k"])}
         rows = of["standard", "page_recall", K].sort_values("mean", ascending=False, kind="stable")
         part = pd.DataFrame({"set": name, "method": rows.index}, rows.index)

@@ -18,7 +18,7 @@ from lib.diagnose import page
 from lib.diagnose.kept import keep
 from lib.diagnose.run_file import Given, read_run
 from lib.evaluation import METRIC_COLUMNS, chunk_texts, evaluate_given, in_order, read_metrics, summarise
-from lib.method_sets import baselines
+from lib.method_sets import baselines, in_comparisons
 from lib.methods import METHODS
 from lib.metrics.frame import Metrics
 from lib.published import METRICS_FILE, Published
@@ -131,7 +131,7 @@ def diagnosis_of(
         failures.append(kinds[["method", "kind", "step", "says", "n", "examples"]])
     own = pd.concat(parts, ignore_index=True)
     metrics = Metrics(pd.concat([part for part in (own, known_rows(study)) if len(part)]))
-    rows = [name for name in METHODS if (name, "page_recall", k) in metrics]
+    rows = [name for name in in_comparisons() if (name, "page_recall", k) in metrics]
     best = [best_baseline(metrics, k)] if {*rows} & {*baselines()} else []
     beside = tuple(dict.fromkeys([*best, *(name for name in BESIDE if name in rows)]))
     names, asked = [*runs, *beside], study.questions.set_index("question_id")

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from extras.publish import verify
-from extras.publish.verify import compare_metrics, compare_runs, compare_tables, difference, measured
+from extras.publish.verify import compare_found, compare_metrics, compare_runs, compare_tables, difference, measured
 from lib import studies
 from lib.data.dataset import read_dataset
 from lib.evaluation import chunk_texts, evaluate, evaluate_given
@@ -101,6 +101,22 @@ def test_where_scores_are_ranks_neighbours_may_have_changed_places_and_no_others
         assert {one for before, after, one in known if before == after} == {"equal"}
         assert verdict in now
         assert ("differs" in now) == (verdict == "differs")
+
+
+def test_an_approximate_search_is_compared_by_chunks_of_which_a_fifth_may_be_of_one_run_alone():
+    def judged(then: str, now: str, moved: float = 0.0) -> dict[str, str]:
+        runs = (run(*((name, 2.0 - ord(name) / 100) for name in names)) for names in (then, now))
+        published, fresh = runs
+        fresh["score"] += np.float32(moved)
+        found = compare_found(published, fresh, "dense_chroma", "standard")
+        return found["verdict"].value_counts().to_dict()
+
+    ten = "abcdefghij"
+    assert judged(ten, ten) == {"equal": 10}
+    assert judged(ten, "bcdefghijk") == {"equal": 9, "within": 2}  # one was missed, and the next one moved up
+    assert judged(ten, "cdefghijkl") == {"equal": 8, "differs": 4}
+    assert judged(ten, ten, 0.0005) == {"within": 10}
+    assert judged(ten, ten, 0.05) == {"differs": 10}
 
 
 def test_metrics_of_a_question_whose_chunks_changed_places_are_those_of_the_published_ranking(study):

@@ -1,0 +1,52 @@
+"""What an approximate search returns of an exact one, and which searches are timed."""
+
+import numpy as np
+import pandas as pd
+
+from lib.analysis import vector_store
+from lib.profile import load_profile
+from lib.words import NeedsFilings
+from tests.made import make_study
+
+
+def run(**chunks: str) -> pd.DataFrame:
+    """A run that names a question's chunks by letters, the best first."""
+    rows = [(question, rank, name) for question, names in chunks.items() for rank, name in enumerate(names, 1)]
+    return pd.DataFrame(rows, columns=["question_id", "rank", "chunk_id"])
+
+
+def test_agreement_is_the_share_of_the_first_chunks_that_are_among_the_first_of_the_other():
+    found = vector_store.agreement(run(q1="abcd", q2="ab"), run(q1="acbe", q2="ba"), [1, 2, 4])
+    assert found.to_dict("index") == {"q1": {1: 1.0, 2: 0.5, 4: 0.75}, "q2": {1: 0.0, 2: 1.0, 4: 1.0}}
+    assert vector_store.agreement(run(q1="a"), run(), [1]).loc["q1", 1] == 0.0
+
+
+def test_conditions_are_those_of_the_profile_that_have_both_runs():
+    def study(profile: str, missing: tuple = ()):
+        return make_study(profile=load_profile(profile), has_run=lambda *one: one not in missing)
+
+    assert vector_store.conditions(study("default")) == ["standard", "oracle-document", "oracle-page"]
+    assert vector_store.conditions(study("default", [("dense", "oracle-page")])) == ["standard", "oracle-document"]
+    assert vector_store.conditions(study("base")) == []
+
+
+def test_nearest_are_the_highest_cosines_in_falling_order():
+    vectors = np.array([[1, 0], [0, 1], [0.6, 0.8], [0.8, 0.6]], np.float32)
+    assert vector_store.nearest(vectors, vectors[0], 2).tolist() == [0, 3]
+    assert vector_store.nearest(vectors, vectors[1], 9).tolist() == [1, 2, 3, 0]
+
+
+def test_times_are_medians_by_condition_and_empty_where_nothing_can_be_timed(monkeypatch):
+    def timed(study):
+        rows = [("standard", "dense", 0.5), ("standard", "dense_chroma", 0.25)]
+        return pd.DataFrame(rows, columns=vector_store.TIME_COLUMNS[:3])
+
+    def refused(study):
+        raise NeedsFilings("timing a search")
+
+    monkeypatch.setattr(vector_store, "conditions", lambda study: study)
+    for search, here, expected in ((timed, ["standard"], [[0.5, 0.25]]), (refused, ["standard"], []), (timed, [], [])):
+        monkeypatch.setattr(vector_store, "search_times", search)
+        found = vector_store.times(here)
+        assert found.columns.tolist() == ["dense", "dense_chroma"]
+        assert found.to_numpy().tolist() == expected
