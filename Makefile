@@ -51,7 +51,8 @@ help:  ## this list
 	@echo
 	@echo "Variables: DATASET= financebench | demo | a folder; PROFILE= default | base | paper | smoke | a .yaml file;"
 	@echo "QUESTIONS= another question set over the dataset's filings, a folder or the name of a published one;"
-	@echo "RESULTS= published | fresh; JOBS= chapters at the same time (0 decides)."
+	@echo "RESULTS= published | fresh; JOBS= chapters at the same time (0 decides);"
+	@echo "CHROMA= host:port of a served Chroma in place of artifacts/chroma; ENGINE= ray: filings are indexed by a Ray cluster."
 	@echo "Example: make notebook NB=03_baselines PARAMS='-p methods \"[bm25]\"'"
 
 env: $(STAMP)  ## build the isolated environment in .venv (done by the other targets when it is missing)
