@@ -16,6 +16,8 @@ PART ?=
 Q ?=
 RUN ?=
 PAGES_FROM ?= 0
+CHROMA ?=
+ENGINE ?=
 TORCH_INDEX ?=
 LEAST := $(shell sed -n 's/^requires-python = ">=\(.*\)"/\1/p' pyproject.toml)
 UV := $(VENV)/bin/uv
@@ -24,7 +26,7 @@ LOCKED = $(UV) pip install --python $(INTO) --quiet --require-hashes $(if $(PIP_
   -c requirements.txt $$(ls -d $(VENV)/lib/*/*/torch-*+cpu.dist-info >/dev/null 2>&1 && echo "-c requirements-cpu.txt")
 LIB := $(VENV)/bin/python -m lib
 # What a user says reaches a command as typed: expanded nowhere, and read by the shell from its environment alone.
-TYPED := DATASET QUESTIONS PROFILE RESULTS JOBS NB PARAMS METHODS CHAPTER PART Q RUN PAGES_FROM
+TYPED := DATASET QUESTIONS PROFILE RESULTS JOBS NB PARAMS METHODS CHAPTER PART Q RUN PAGES_FROM CHROMA ENGINE
 $(foreach name,$(TYPED),$(eval override $(name) := $$(value $(name))))
 export $(TYPED)
 OPTIONS = --dataset "$$DATASET" --questions "$$QUESTIONS" --profile "$$PROFILE" --results "$$RESULTS"
@@ -41,7 +43,7 @@ export PART_WORDS
 WITH_WORDS = $(VENV)/bin/python -c "$$PART_WORDS"
 STAMP := $(VENV)/.ready-$(shell cat requirements*.txt pyproject.toml | sha256sum | cut -c1-12)
 
-.PHONY: diagnose index ask help env examples book demo measure notebook publish verify golden break preflight methods lines test test-demo test-cells test-all lint format clean audit lock
+.PHONY: diagnose index ask help env examples ray book demo measure notebook publish verify golden break preflight methods lines test test-demo test-cells test-all lint format clean audit lock
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -49,7 +51,8 @@ help:  ## this list
 	@echo
 	@echo "Variables: DATASET= financebench | demo | a folder; PROFILE= default | base | paper | smoke | a .yaml file;"
 	@echo "QUESTIONS= another question set over the dataset's filings, a folder or the name of a published one;"
-	@echo "RESULTS= published | fresh; JOBS= chapters at the same time (0 decides)."
+	@echo "RESULTS= published | fresh; JOBS= chapters at the same time (0 decides);"
+	@echo "CHROMA= host:port of a served Chroma in place of artifacts/chroma; ENGINE= ray: filings are indexed by a Ray cluster."
 	@echo "Example: make notebook NB=03_baselines PARAMS='-p methods \"[bm25]\"'"
 
 env: $(STAMP)  ## build the isolated environment in .venv (done by the other targets when it is missing)
@@ -71,6 +74,9 @@ $(STAMP): $(UV) requirements-cpu.txt pyproject.toml
 
 examples: $(STAMP)  ## add LlamaIndex and LangChain to .venv (90 MB), which examples/ shows beside Chroma
 	@$(LOCKED) -r pyproject.toml --extra examples
+
+ray: $(STAMP)  ## add Ray to .venv (200 MB), which ENGINE=ray needs
+	@$(LOCKED) -r pyproject.toml --extra ray
 
 book: $(STAMP)  ## run every chapter and build the book (DATASET=, PROFILE=, RESULTS=)
 	@$(LIB) book $(OPTIONS) --jobs "$$JOBS"
@@ -102,10 +108,10 @@ preflight: $(STAMP)  ## what a profile would download, whether GPU and disk suff
 diagnose: $(STAMP)  ## where any system loses the evidence, from its run: RUN="my.trec other.jsonl" DATASET=, QUESTIONS=, PAGES_FROM=1
 	@$(WITH_WORDS) RUN $(LIB) diagnose --dataset "$$DATASET" --questions "$$QUESTIONS" --profile "$$PROFILE" --pages-from "$$PAGES_FROM"
 
-index: $(STAMP)  ## index a folder of PDFs for make ask: DATASET=path
+index: $(STAMP)  ## index a folder of PDFs for make ask: DATASET=path, CHROMA=host:port, ENGINE=ray
 	@$(LIB) index --dataset "$$DATASET" --profile "$$PROFILE"
 
-ask: $(STAMP)  ## print the pages that fit a question best: Q="…" DATASET=path
+ask: $(STAMP)  ## print the pages that fit a question best: Q="…" DATASET=path, CHROMA=host:port
 	@$(LIB) ask --dataset "$$DATASET" --profile "$$PROFILE" -- "$$Q"
 
 methods: $(STAMP)  ## print the method table

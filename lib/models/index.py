@@ -51,7 +51,7 @@ class Index:
     def filings(self) -> dict[str, str]:
         """From the name of every filing that was written to its end to the digest that it was written with."""
         heads = (about for part in self._pages({"place": 0}) for about in part["metadatas"])
-        return {about["doc_name"]: about["digest"] for about in heads}
+        return {about["doc_name"]: about["digest"] for about in heads if "digest" in about}
 
     def put(self, doc_name: str, digest: str, chunk_ids: Sequence[str], vectors: np.ndarray) -> None:
         """Write a filing in place of what is there: the chunk of each window, and its vector (n_windows, dimension)."""
@@ -83,13 +83,14 @@ class Index:
             vectors = np.concatenate([part["embeddings"] for part in parts]).astype(np.float32)
             for name, rows in table.sort_values("place").groupby("doc_name", sort=False):
                 ids, of_filing = rows["id"].tolist(), vectors[rows.index]
-                if rows.get("sha256", pd.Series([""])).iloc[0] == _checksum(ids, of_filing):
+                is_whole = rows.get("sha256", pd.Series([""])).iloc[0] == _checksum(ids, of_filing)
+                if is_whole and rows["page"].tolist() == list(map(page_of, ids)):
                     found[name] = ids, of_filing
         return found
 
     def damaged(self) -> list[str]:
-        """The filings that are not as they were written, of all that were written to their end."""
-        names = [*self.filings()]
+        """The filings that are not as they were written, those that are half-written too."""
+        names = sorted({about["doc_name"] for part in self._pages() for about in part["metadatas"]})
         parts = (names[start : start + FILINGS_AT_ONCE] for start in range(0, len(names), FILINGS_AT_ONCE))
         return [name for part in parts for name in {*part} - self.read(part).keys()]
 
@@ -270,5 +271,5 @@ def _served(server: str):
     try:
         return _chromadb().HttpClient(host, int(port), settings=_settings())
     except ValueError as error:
-        start = f"start it with chroma run --port {port}"
-        raise StudyError(f"{SERVER}={server}: no answer ({error}); {start}, or unset {SERVER}") from None
+        why, start = str(error).strip().partition("\n")[0], f"start it with chroma run --port {port}"
+        raise StudyError(f"{SERVER}={server}: no answer ({why}); {start}, or unset {SERVER}") from None

@@ -81,7 +81,7 @@ def test_a_filing_that_is_half_written_or_not_as_it_was_written_is_not_there(tmp
         index.records.delete(ids=["B#p0007#c00#w00"])
         index.records.update(ids=["C#p0000#c00#w01"], embeddings=[VECTORS[0]])
         assert sorted(index.filings()) == ["B", "C", "D"]
-        assert sorted(index.damaged()) == ["B", "C"]
+        assert sorted(index.damaged()) == ["A", "B", "C"]
         assert [*index.read(["A", "B", "C", "D"])] == ["D"]
 
 

@@ -1,0 +1,207 @@
+"""Where an index is written and by how many: a served Chroma and Ray give the records and answers of one process."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lib.archive.ask import Archive
+from lib.archive.engine import ADDRESS, ENGINE, Worker, mapped
+from lib.archive.index import ArchiveIndex, write_index
+from lib.data.locate import DEMO
+from lib.files import ROOT
+from lib.models.index import SERVER
+from lib.profile import load_profile
+from lib.words import StudyError
+from tests.served import Server, free_port
+
+NAMES = sorted(path.stem for path in DEMO.glob("pdfs/*.pdf"))[:3]
+QUESTIONS = [
+    "What were net sales of Haddenmoor Stores in the second quarter of fiscal 2022?",
+    "Who audits the company?",
+]
+PROFILE = load_profile("default")
+PROGRAM = """
+from pathlib import PosixPath
+from lib.archive.index import ArchiveIndex, write_index
+from lib.profile import load_profile
+write_index(ArchiveIndex({!r}, load_profile("default"), {!r}))
+"""
+needs_ray = pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed: run make ray")
+
+
+def counted(source: Path) -> int:
+    """A step: the letters of a file's name; 3 is no name."""
+    if source.name == "3":
+        raise ValueError("three")
+    return len(source.name)
+
+
+def test_without_an_engine_the_step_runs_in_this_process_in_order(monkeypatch):
+    monkeypatch.delenv(ENGINE, raising=False)
+    assert [*mapped(counted, [Path("a/bb"), Path("c")])] == [2, 1]
+    monkeypatch.setenv(ENGINE, "")
+    assert [*mapped(counted, [Path("c")])] == [1]
+
+
+@pytest.mark.parametrize("engine", ["spark", "Ray", " "])
+def test_an_unknown_engine_is_one_sentence(monkeypatch, engine):
+    monkeypatch.setenv(ENGINE, engine)
+    with pytest.raises(StudyError, match=f"^ENGINE is '{engine}'; give ray, or nothing for this process$"):
+        mapped(counted, [])
+
+
+def test_ray_that_is_not_installed_is_one_sentence(monkeypatch):
+    monkeypatch.setenv(ENGINE, "ray")
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(StudyError, match="^ENGINE=ray needs Ray; run make ray$"):
+        next(mapped(counted, [Path("a")]))
+
+
+def test_a_worker_hands_over_what_a_step_gives_or_the_error_with_the_filing():
+    assert Worker(counted)({"source": "a/bb"}) == {"made": 2}
+    error = Worker(counted)({"source": "a/3"})["made"]
+    assert isinstance(error, StudyError)
+    assert str(error).startswith("a/3: ValueError('three')")
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory):
+    """A folder of three filings of the demo."""
+    folder = tmp_path_factory.mktemp("filings")
+    for name in NAMES:
+        shutil.copyfile(DEMO / "pdfs" / f"{name}.pdf", folder / f"{name}.pdf")
+    return folder
+
+
+def contents(kept: ArchiveIndex) -> tuple[dict, dict, list]:
+    """The bytes of records and pages, the windows, and the answers without pictures and scores."""
+    files = {f"{path.parent.name}/{path.name}": path.read_bytes() for path in kept.folder.glob("[pr]*s/*.*")}
+    with kept.open(writes=False) as index:
+        windows = index.read(NAMES)
+    with Archive(kept) as archive:
+        answers = [archive.answer(question, 3) for question in QUESTIONS]
+    for page in (page for answer in answers for page in answer["pages"]):
+        page.pop("score")
+    return files, windows, answers
+
+
+@pytest.fixture(scope="module")
+def plain(root, tmp_path_factory):
+    """What one process writes to a folder."""
+    kept = ArchiveIndex(tmp_path_factory.mktemp("plain"), PROFILE, root)
+    write_index(kept)
+    return contents(kept)
+
+
+def assert_same(kept: ArchiveIndex, plain: tuple[dict, dict, list]) -> None:
+    """An index has the records, pages and answers of another, and its vectors but for the last bits."""
+    files, windows, answers = contents(kept)
+    assert files == plain[0]
+    assert len(files) == 2 * len(NAMES)
+    assert answers == plain[2]
+    for name, (ids, vectors) in plain[1].items():
+        assert windows[name][0] == ids
+        np.testing.assert_allclose(windows[name][1], vectors, atol=1e-6)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    one = Server(tmp_path_factory.mktemp("server"))
+    yield one
+    one.kill()
+
+
+@pytest.mark.slow
+def test_a_served_index_has_the_records_and_answers_of_one_in_a_folder(root, plain, server, tmp_path, monkeypatch):
+    monkeypatch.setenv(SERVER, server.address)
+    kept = ArchiveIndex(tmp_path / "served", PROFILE, root)
+    assert len(write_index(kept)[1]) == len(NAMES)
+    assert_same(kept, plain)
+    assert not (tmp_path / "served" / "chroma").exists()
+    assert write_index(kept)[1].empty
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """The address of a Ray cluster of two nodes of one processor each, on this machine."""
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    from ray.cluster_utils import Cluster
+
+    nodes = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    nodes.add_node(num_cpus=1)
+    yield nodes.address
+    nodes.shutdown()
+
+
+@pytest.fixture
+def on_ray(monkeypatch, cluster):
+    monkeypatch.setenv(ENGINE, "ray")
+    monkeypatch.setenv(ADDRESS, cluster)
+
+
+@needs_ray
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("is_served", [False, True], ids=["folder", "served"])
+def test_an_index_by_two_workers_of_ray_is_that_of_one_process(
+    root, plain, server, on_ray, tmp_path, monkeypatch, is_served
+):
+    if is_served:
+        monkeypatch.setenv(SERVER, server.address)
+    kept = ArchiveIndex(tmp_path / "ray", PROFILE, root)
+    assert sorted(path.stem for path in write_index(kept)[1]["source"]) == NAMES
+    assert_same(kept, plain)
+
+
+@needs_ray
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_filings_are_mapped_by_two_workers_and_an_error_of_one_ends_the_run(on_ray):
+    def process(source: Path) -> int:
+        time.sleep(0.5)
+        if source.name == "3":
+            raise ValueError("three")
+        return os.getpid()
+
+    assert len({*mapped(process, [Path("a")] * 8)} - {os.getpid()}) == 2
+    with pytest.raises(StudyError, match=r"^3: ValueError\('three'\)"):
+        list(mapped(process, [Path(str(number)) for number in range(5)]))
+    with pytest.raises(StudyError, match=r"^Ray failed \(.* died .*\); see to the cluster .*; what arrived is kept$"):
+        list(mapped(lambda source: os.kill(os.getpid(), signal.SIGKILL), [Path("a")]))
+
+
+@needs_ray
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_what_arrived_before_the_process_was_killed_is_kept(root, plain, server, on_ray, tmp_path, monkeypatch):
+    monkeypatch.setenv(SERVER, server.address)
+    command = [sys.executable, "-c", PROGRAM.format(tmp_path, root)]
+    with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL) as run:
+        while run.poll() is None and not [*tmp_path.glob("records/[!.]*")]:
+            time.sleep(0.05)
+        run.kill()
+    n_there = len([path for path in tmp_path.glob("records/[!.]*") if json.loads(path.read_text())])
+    assert n_there
+    monkeypatch.delenv(ENGINE)
+    kept = ArchiveIndex(tmp_path, PROFILE, root)
+    assert len(write_index(kept)[1]) == len(NAMES) - n_there
+    assert_same(kept, plain)
+
+
+@needs_ray
+@pytest.mark.slow
+@pytest.mark.parametrize("address", [f"localhost:{free_port()}", "nosuchhost.invalid:6379", "x"])
+def test_a_cluster_that_is_none_is_one_sentence(monkeypatch, address):
+    monkeypatch.setenv(ENGINE, "ray")
+    monkeypatch.setenv(ADDRESS, address)
+    with pytest.raises(StudyError, match=r"^Ray failed \(.*\); see to the cluster \(RAY_ADDRESS\) and run it again"):
+        next(mapped(counted, [Path("a")]))
