@@ -1,10 +1,10 @@
 """Asking an archive: Ahead's saved ranker over the pages of the filings that are nearest to the question.
 
 Each page of the archive gets the sum of three views without training, each brought to the question's own scale: BM25
-of the page, the cosine of its best window, and how well its filing's identity (company, period, form, read from its
-first pages) fits the question. The gold filing is among the five nearest of 350 for .94 of FinanceBench's questions.
-The nearest filings' pages alone are described in all views (:mod:`lib.ahead.views`), as if they were the collection.
-Tables of the best pages are read for an answer, which is given where the reading is sure (:mod:`lib.answers.sure`).
+of the page, the cosine of its best window where that is among the N_WINDOWS nearest of the collection, and how well its
+filing's identity (company, period, form, read from its first pages) fits the question. The nearest filings' pages alone
+are described in all views (:mod:`lib.ahead.views`), as if they were the collection. Tables of the best pages are read
+for an answer, which is given where the reading is sure (:mod:`lib.answers.sure`).
 """
 
 import codecs
