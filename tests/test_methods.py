@@ -6,7 +6,7 @@ import pytest
 
 from lib.chunkings.table import CHUNKINGS
 from lib.method import MATCHED, OWN, remembered, stored
-from lib.method_sets import baselines, chosen, measured, of_family
+from lib.method_sets import baselines, chosen, compared, in_comparisons, measured, of_family
 from lib.methods import METHODS, row
 from lib.profile import load_profile
 from lib.words import StudyError
@@ -59,6 +59,14 @@ def test_siblings_are_in_no_set_that_nobody_asked_for_and_a_profile_runs_all_or_
     few = DEFAULT.replaced({"siblings.rows": ["bm25_k12", "rrf_10"], "siblings.without": ["rrf_10"]})
     own = {name for family in OWN for name in of_family(family)}
     assert {name for name, _ in measured(few)} - own == {"bm25_k12"}
+
+
+def test_a_search_in_a_vector_store_is_measured_and_stands_in_no_comparison():
+    runs, conditions = measured(DEFAULT), METHODS["dense_chroma"].conditions
+    assert [run for run in runs if run not in compared(DEFAULT)] == [("dense_chroma", one) for one in conditions]
+    assert {*METHODS} - {*in_comparisons()} == {"dense_chroma"}
+    assert "dense_chroma" not in {*baselines(), *chosen(None)}
+    assert "dense_chroma" not in {name for name, _ in measured(load_profile("base"))}
 
 
 PROFILE = {"bm25": {"k1": 1.5}}

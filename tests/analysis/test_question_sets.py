@@ -9,7 +9,7 @@ import pytest
 from lib.analysis import overlap_dose as doses
 from lib.analysis import question_sets as sets
 from lib.analysis.claims import claims
-from lib.method_sets import measured
+from lib.method_sets import compared
 from lib.metrics.retrieval import page_recall
 from lib.published import METRICS_FILE
 from lib.retrievers.bm25 import BM25
@@ -101,7 +101,7 @@ def test_another_sets_runs_are_those_that_its_results_have(study):
     (study.home / METRICS_FILE).write_bytes(table_bytes(known))
     of_rows = [(name, "standard") for name in sets.ROWS]
     assert sorted(sets.runs_of(study, is_own=False)) == sorted([*of_rows, ("splade", "standard")])
-    assert sets.runs_of(study, is_own=True) == measured(study.profile)
+    assert sets.runs_of(study, is_own=True) == compared(study.profile)
 
 
 def test_published_features_are_read_without_a_study(study, monkeypatch, tmp_path):
