@@ -419,7 +419,7 @@ class Mirror(stateful.RuleBasedStateMachine):
                 raise
 
 
-Mirror.TestCase.settings = hypothesis.settings(max_examples=8, stateful_step_count=12, deadline=None)
+Mirror.TestCase.settings = hypothesis.settings(max_examples=5, stateful_step_count=12, deadline=None)
 
 
 @pytest.fixture(autouse=True)
