@@ -43,7 +43,7 @@ class Worker:
         except StudyError as error:
             return {"made": StudyError(f"{row['source']}: {error}")}
         except Exception as error:
-            return {"made": StudyError(f"{row['source']}: {error!r}; without {ENGINE}=ray it is shown where")}
+            return {"made": StudyError(f"{row['source']}: {error!r}; run it without {ENGINE}=ray to see where")}
 
 
 def _on_ray(step: Callable, sources: Sequence[Path]) -> Iterator:
@@ -71,7 +71,7 @@ def _on_ray(step: Callable, sources: Sequence[Path]) -> Iterator:
                 yield row["made"]
     except (ray.exceptions.RayError, OSError, RuntimeError, ValueError) as error:
         why = str(error).strip().partition("\n")[0]
-        mend = f"see to the cluster ({ADDRESS}) and run it again, or without {ENGINE}=ray"
+        mend = f"see to the cluster ({ADDRESS}, RAY_AUTH_MODE) and run it again, or without {ENGINE}=ray"
         raise StudyError(f"Ray failed ({why}); {mend}; what arrived is kept") from None
 
 

@@ -271,5 +271,5 @@ def _served(server: str):
     try:
         return _chromadb().HttpClient(host, int(port), settings=_settings())
     except ValueError as error:
-        why, start = str(error).strip().partition("\n")[0], f"start it with chroma run --port {port}"
+        why, start = str(error).strip().partition("\n")[0], f"start it with chroma run --path FOLDER --port {port}"
         raise StudyError(f"{SERVER}={server}: no answer ({why}); {start}, or unset {SERVER}") from None

@@ -203,5 +203,7 @@ def test_what_arrived_before_the_process_was_killed_is_kept(root, plain, server,
 def test_a_cluster_that_is_none_is_one_sentence(monkeypatch, address):
     monkeypatch.setenv(ENGINE, "ray")
     monkeypatch.setenv(ADDRESS, address)
-    with pytest.raises(StudyError, match=r"^Ray failed \(.*\); see to the cluster \(RAY_ADDRESS\) and run it again"):
+    with pytest.raises(
+        StudyError, match=r"^Ray failed \(.*\); see to the cluster \(RAY_ADDRESS, .*\) and run it again"
+    ):
         next(mapped(counted, [Path("a")]))

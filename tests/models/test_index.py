@@ -141,7 +141,7 @@ def test_a_writer_that_is_killed_loses_no_filing_that_it_had_written(tmp_path):
     [
         ("here", "CHROMA is 'here'; give host:port of a served Chroma, such as localhost:8000"),
         ("localhost:x", "give host:port of a served Chroma"),
-        ("localhost:1", "CHROMA=localhost:1: no answer .* start it with chroma run --port 1, or unset CHROMA"),
+        ("localhost:1", "^CHROMA=localhost:1: no answer .* chroma run --path FOLDER --port 1, or unset CHROMA$"),
     ],
 )
 def test_a_server_that_is_none_is_one_sentence(tmp_path, monkeypatch, server, told):
