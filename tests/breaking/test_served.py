@@ -20,7 +20,7 @@ from tests.breaking.test_index import Stub
 from tests.conftest import DatasetFolder
 from tests.served import Server, free_port
 
-pytestmark = pytest.mark.breaking
+pytestmark = [pytest.mark.breaking, pytest.mark.slow]  # a server takes seconds to start
 NAMES = ["ACME", "BOLT", "CORK", "DOVE"]
 QUESTIONS = ["net sales of Acme", "cash flow of Bolt", "Who makes cork?"]
 
