@@ -31,7 +31,7 @@ from lib.archive.step import quiet_encoder
 from lib.data.pdf import picture
 from lib.data.records import MOST_LETTERS, printable
 from lib.files import digest_of, write_atomically
-from lib.models.index import chunk_of, page_of
+from lib.models.index import SERVER, chunk_of, page_of
 from lib.retrievers.identity import Identity, asked_period, identity_features, without_records
 from lib.words import PAGE_COLUMNS, StudyError
 
@@ -52,7 +52,12 @@ class Archive:
         with ExitStack() as opened:
             self.kept, self.index = kept, opened.enter_context(kept.open(writes=False))
             self.now = kept.compare(self.index)
-            if not (names := names or self.now.names):
+            names = names or self.now.names
+            if not names and self.now.counts["without vectors here"]:
+                where = self.index.place if self.index else kept.chroma
+                mend = f"run make index, or set {SERVER} to the server that has them"
+                raise StudyError(f"{where} has no vectors of {kept.root}; {mend}")
+            if not names:
                 raise StudyError(f"{kept.folder} contains no filing to search; run make index first")
             self.ranker, self.encoder = saved_ranker("index"), quiet_encoder(kept.profile.embedder)
             self.places, self.words, self.filed = described(kept, names)

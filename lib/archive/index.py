@@ -42,7 +42,7 @@ class Difference(NamedTuple):
 
     kept: dict[str, dict]  # records of those that are indexed as they are in the folder
     missing: dict[str, Path]  # files to be indexed
-    counts: dict[str, int]  # of filings added, changed, removed, that cannot be read, damaged (in the index)
+    counts: dict[str, int]  # of filings added, changed, removed, that cannot be read, damaged, without vectors
     problems: list[str]  # files that are no filings
 
     @property
@@ -118,7 +118,8 @@ class ArchiveIndex:
         (found, problems), records = sources_of(self.root), self.records()
         vectors = index.filings() if index else {}
         same = {name: self.renewed(found[name], records[name]) for name in found if name in records}
-        kept = {name: record for name, record in same.items() if record and self._is_whole(name, record, vectors)}
+        whole = {name: record for name, record in same.items() if record and self._has_pages(name, record)}
+        kept = {name: record for name, record in whole.items() if vectors.get(name, "") == record["windows"]}
         gone = records.keys() - found.keys()
         there = {name for name in gone if records[name] and not _is_gone(self.root / records[name]["source"])}
         sets = {
@@ -126,7 +127,8 @@ class ArchiveIndex:
             "changed": {name for name, record in same.items() if not record},
             "removed": gone - there,
             "that cannot be read": there,
-            "damaged": {name for name, record in same.items() if record} - kept.keys(),
+            "damaged": {name for name, record in same.items() if record} - whole.keys(),
+            "without vectors here": whole.keys() - kept.keys(),
         }
         missing = {name: path for name, path in found.items() if name not in kept}
         return Difference(kept, missing, {what: len(names) for what, names in sets.items()}, problems)
@@ -139,10 +141,9 @@ class ArchiveIndex:
                 return now
         return {}
 
-    def _is_whole(self, name: str, record: dict, vectors: dict[str, str]) -> bool:
+    def _has_pages(self, name: str, record: dict) -> bool:
         with suppress(OSError):
-            has_pages = record["problem"] or digest_of_file(self.path("pages", name)) == record["pages"]
-            return bool(has_pages) and vectors.get(name, "") == record["windows"]
+            return bool(record["problem"]) or digest_of_file(self.path("pages", name)) == record["pages"]
         return False
 
     def sweep(self, kept: dict[str, dict]) -> None:

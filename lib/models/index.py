@@ -116,7 +116,11 @@ class Index:
             return call(**given)
         except (_chromadb().errors.ChromaError, HTTPError) as error:
             self.has_failed = True
-            mend = "start it again" if self.is_served else "make room on the disk, or remove the folder"
+            mend = (
+                "start it again with the same --path"
+                if self.is_served
+                else "make room on the disk, or remove the folder"
+            )
             raise StudyError(f"{self.place}: Chroma failed ({error}); {mend}; what was written is kept") from None
 
 
@@ -235,7 +239,7 @@ def _locked(path: Path, writes: bool, say: Callable[[str], None]) -> Iterator[No
     try:
         acquire(timeout=PATIENCE_S)
     except Timeout:
-        say(f"{path.stem}: another process has the index open; waiting until that one ends")
+        say(f"{path.with_suffix('')}: another process has the index open; waiting until that one ends")
         acquire()
     try:
         yield
@@ -265,7 +269,7 @@ def _embedded(home: Path):
 
 
 def _served(server: str):
-    host, _, port = server.rpartition(":")
+    host, _, port = server.removeprefix("http://").rstrip("/").rpartition(":")
     if not (host and port.isdecimal()):
         raise StudyError(f"{SERVER} is {server!r}; give host:port of a served Chroma, such as localhost:8000")
     try:

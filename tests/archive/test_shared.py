@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 from lib.archive import step
+from lib.archive.ask import Archive
 from lib.archive.index import ArchiveIndex, write_index
 from lib.models import vectors
 from lib.models.vectors import window_vectors
+from lib.words import StudyError
 from tests.conftest import open_folder
 
 SIZES = {"chunks.size": 16, "chunks.overlap": 4, "embedder.window": 16, "embedder.window_overlap": 4}
@@ -65,3 +67,15 @@ def test_what_an_archive_has_embedded_is_not_embedded_by_a_study_of_its_folder(o
     n_seen = len(encoder.seen)
     assert len(window_vectors(study)[1]) > len(TEXTS)
     assert len(encoder.seen) == n_seen
+
+
+def test_vectors_that_lie_elsewhere_are_named_as_missing_here_and_not_as_damaged(opened, tmp_path):
+    _, archive = opened
+    write_index(archive)
+    elsewhere = ArchiveIndex(archive.folder, archive.profile, archive.root, tmp_path / "other")
+    with elsewhere.open(writes=False) as index:
+        assert str(elsewhere.compare(index)) == "2 without vectors here"
+    with pytest.raises(StudyError, match=r"other has no vectors of .*filings; run make index, or set CHROMA to"):
+        Archive(elsewhere)
+    with archive.open(writes=False) as index:
+        assert str(archive.compare(index)) == ""
