@@ -159,15 +159,6 @@ class Store:
         finally:
             self._asked.pop()
 
-    @contextmanager
-    def unasked(self) -> Iterator[None]:
-        """Nothing that is asked for inside the block is noted as used by what is being computed."""
-        asked, self._asked = self._asked, [set()]
-        try:
-            yield
-        finally:
-            self._asked = asked
-
     def note(self, stages: Iterable[str]) -> None:
         """Record that stages were used, for whatever is being computed."""
         for asked in self._asked:

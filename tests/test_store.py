@@ -145,8 +145,6 @@ def test_an_entry_records_the_stages_that_it_used_and_those_behind_them(open_sto
 
     def last(target: Path) -> None:
         store.get("middle", {}, middle)
-        with store.unasked():
-            store.get("unasked", {}, Computation())
 
     entry = store.get("last", {}, last)
     assert {store.record(one)["stage"] for one in entry.asked} == {"first", "middle"}

@@ -15,15 +15,15 @@ from lib.retrievers.dense import question_vectors
 from lib.study import Study
 from lib.words import CONDITIONS, Condition, NeedsFilings
 
-EXACT, STORED = "dense", "dense_chroma"
+EXACT, IN_STORE = "dense", "dense_chroma"
 TIME_COLUMNS = "condition method search_s low_s high_s n_questions n_windows machine".split()
 N_TIMED, SEED = 20, 13  # questions, and how they are drawn
 
 
 def conditions(study: Study) -> list[Condition]:
     """Those under which both searches were run, or can be."""
-    wanted = [run[1] for run in measured(study.profile) if run[0] == STORED]
-    return [one for one in CONDITIONS if one in wanted and study.has_run(STORED, one) and study.has_run(EXACT, one)]
+    wanted = [run[1] for run in measured(study.profile) if run[0] == IN_STORE]
+    return [one for one in CONDITIONS if one in wanted and study.has_run(IN_STORE, one) and study.has_run(EXACT, one)]
 
 
 def agreement(exact: pd.DataFrame, found: pd.DataFrame, depths: Sequence[int]) -> pd.DataFrame:
@@ -43,7 +43,7 @@ def times(study: Study) -> pd.DataFrame:
     except NeedsFilings:
         found = pd.DataFrame(columns=TIME_COLUMNS)
     found = found.pivot(index="condition", columns="method", values="search_s")
-    return found.reindex(columns=[EXACT, STORED]).astype(float)
+    return found.reindex(columns=[EXACT, IN_STORE]).astype(float)
 
 
 @stored("speed/vector-store", ["chunks", "questions"], ["embedder", "run"], public=True)
@@ -51,7 +51,7 @@ def search_times(study: Study) -> pd.DataFrame:
     """Seconds to find the nearest windows of a question whose vector is known, one question at a time.
 
     Returns:
-        A row per condition and method, EXACT (a product with all vectors in memory) or STORED: median ``search_s``,
+        A row per condition and method, EXACT (a product with all vectors in memory) or IN_STORE: median ``search_s``,
         quartiles ``low_s`` and ``high_s``, ``n_questions``, ``n_windows`` that are found at most, and machine.
     """
     study.need_filings("timing a search")
@@ -70,7 +70,7 @@ def search_times(study: Study) -> pd.DataFrame:
                 index.nearest(query, n, where)
                 taken[-1].append(time.perf_counter())
             seconds = np.diff(taken)[1:]  # the first question loads the graph
-            for method, values in zip((EXACT, STORED), seconds.T, strict=True):
+            for method, values in zip((EXACT, IN_STORE), seconds.T, strict=True):
                 quartiles = np.quantile(values, [0.5, 0.25, 0.75])
                 rows.append((condition, method, *quartiles, len(values), n, f"{os.cpu_count()} cores"))
     return pd.DataFrame(rows, columns=TIME_COLUMNS)

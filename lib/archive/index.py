@@ -25,14 +25,13 @@ from lib.data.locate import DEMO, financebench_root, folder_of, named_apart
 from lib.data.records import MOST_LETTERS, printable
 from lib.files import digest_of, digest_of_file, exclusively, write_atomically
 from lib.models.index import Index, open_index
-from lib.models.vectors import collection_name
+from lib.models.vectors import CUT_BY, collection_name
 from lib.profile import Settings, load_profile
 from lib.words import StudyError
 
 PLAN, LOCK, PICTURES = "plan.json", "index.lock", "pictures"
 KINDS = {"pages": ".parquet", "records": ".json"}  # the record goes last
 COUNTED = ("n_pages", "n_blank", "problem")
-SECTIONS = ("chunks", "embedder")  # of the profile, which the vectors depend on
 PICTURE = re.compile(r"[0-9a-f]{16}-p\d{4,}(?:-[0-9a-f]{8})?\.png")
 HALF = re.compile(r"\..+\.[0-9a-f]{8}\.(?:json|npz|parquet|png)")  # what a killed write leaves
 
@@ -73,7 +72,7 @@ class ArchiveIndex:
     def __init__(self, folder: Path, profile: Settings, root: Path, chroma: Path | None = None):
         self.folder, self.root = Path(folder), Path(root).resolve()
         self.profile, self.chroma = profile, Path(chroma or self.folder / INDEX)
-        settings = settings_of(profile, SECTIONS)
+        settings = settings_of(profile, CUT_BY)
         self.collection = collection_name("windows", self.root, settings, profile.embedder.precision)
         self.plan = {"root": str(self.root), "settings": digest_of(settings)}
         known = _read(self.folder / PLAN)

@@ -116,11 +116,9 @@ class Index:
             return call(**given)
         except (_chromadb().errors.ChromaError, HTTPError) as error:
             self.has_failed = True
-            mend = (
-                "start it again with the same --path"
-                if self.is_served
-                else "make room on the disk, or remove the folder"
-            )
+            mend = "start it again with the same --path"
+            if not self.is_served:
+                mend = "make room on the disk, or remove the folder"
             raise StudyError(f"{self.place}: Chroma failed ({error}); {mend}; what was written is kept") from None
 
 

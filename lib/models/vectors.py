@@ -19,6 +19,7 @@ from lib.models.index import Index, open_index
 from lib.models.weights import fetch, weights_hash
 from lib.profile import SPECIAL_TOKENS
 
+CUT_BY = ("chunks", "embedder")  # sections of the profile that every chunk table depends on
 WINDOW = ("window", "window_overlap", "long_chunks")  # settings of the embedder
 WINDOWS_VERSION = 1  # raised when `split_chunks` gives something else
 
@@ -124,7 +125,7 @@ def chunk_index(
         table: names the collection.
         chunks, texts: the row of the chunk that each span is of, not falling within a filing, and its text.
         window: tokens that are read of a text; by default the profile's.
-        sections: of the profile, which spans depend on beside chunks and embedder.
+        sections: of the profile, which spans depend on beside CUT_BY.
     """
     settings = study.profile.embedder
     window = window or settings.window
@@ -132,7 +133,7 @@ def chunk_index(
     rows = spans.groupby("doc_name", sort=False).indices
     filings = {name: spans.iloc[of_filing] for name, of_filing in rows.items()}
     digests = {name: filing_digest(spans["chunk_id"], spans["text"]) for name, spans in filings.items()}
-    cut_by = study.settings_of(("chunks", "embedder", *sections))
+    cut_by = study.settings_of((*CUT_BY, *sections))
     name = collection_name(table, study.dataset.root, cut_by, settings.precision)
     with open_index(name, study.index_folder, say=study.store.say) as index:
         known = index.filings()

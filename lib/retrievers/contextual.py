@@ -102,7 +102,8 @@ def window_vectors(study: Search, context: Context) -> tuple[np.ndarray, np.ndar
     """For every prefixed window the row of its chunk, and its unit vector (n_windows, dimension)."""
     table = prefixed_windows(study, context)
     chunks = table["chunk"].to_numpy()
-    return chunks, chunk_vectors(study, f"contextual-{context}", chunks, table["text"])
+    sections = ["generator"] if context == "written" else []
+    return chunks, chunk_vectors(study, f"contextual-{context}", chunks, table["text"], sections=sections)
 
 
 def score_dense(study: Search, candidates: np.ndarray, *, context: Context) -> np.ndarray:

@@ -17,13 +17,12 @@ from lib.archive import index
 from lib.archive.ask import Archive, fits, page_picture, passages, questions_in, written
 from lib.archive.index import PICTURES, ArchiveIndex, write_index
 from lib.data import pdf
-from lib.data.locate import DEMO
 from lib.files import ROOT
 from lib.profile import load_profile
 from lib.retrievers.identity import Identity
 from lib.words import StudyError
+from tests.archive.conftest import NAMES
 
-NAMES = sorted(path.stem for path in DEMO.glob("pdfs/*.pdf"))[:3]
 PROGRAM = """
 from pathlib import PosixPath
 from lib.archive.index import ArchiveIndex, write_index
@@ -32,15 +31,6 @@ print(len(write_index(ArchiveIndex({!r}, load_profile("default"), {!r}))[1]))
 """
 PROFILE = load_profile("default")
 WIDER = PROFILE.replaced({"embedder.window": 128})
-
-
-@pytest.fixture(scope="module")
-def root(tmp_path_factory):
-    """A folder of three filings of the demo."""
-    folder = tmp_path_factory.mktemp("filings")
-    for name in NAMES:
-        shutil.copyfile(DEMO / "pdfs" / f"{name}.pdf", folder / f"{name}.pdf")
-    return folder
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -16,14 +15,13 @@ import pytest
 from lib.archive.ask import Archive
 from lib.archive.engine import ADDRESS, ENGINE, Worker, mapped
 from lib.archive.index import ArchiveIndex, write_index
-from lib.data.locate import DEMO
 from lib.files import ROOT
 from lib.models.index import SERVER
 from lib.profile import load_profile
 from lib.words import StudyError
+from tests.archive.conftest import NAMES
 from tests.served import Server
 
-NAMES = sorted(path.stem for path in DEMO.glob("pdfs/*.pdf"))[:3]
 QUESTIONS = [
     "What were net sales of Haddenmoor Stores in the second quarter of fiscal 2022?",
     "Who audits the company?",
@@ -71,15 +69,6 @@ def test_a_worker_hands_over_what_a_step_gives_or_the_error_with_the_filing():
     error = Worker(counted)({"source": "a/3"})["made"]
     assert isinstance(error, StudyError)
     assert str(error).startswith("a/3: ValueError('three')")
-
-
-@pytest.fixture(scope="module")
-def root(tmp_path_factory):
-    """A folder of three filings of the demo."""
-    folder = tmp_path_factory.mktemp("filings")
-    for name in NAMES:
-        shutil.copyfile(DEMO / "pdfs" / f"{name}.pdf", folder / f"{name}.pdf")
-    return folder
 
 
 def contents(kept: ArchiveIndex) -> tuple[dict, dict, list]:

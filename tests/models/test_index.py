@@ -13,7 +13,7 @@ import pytest
 
 from lib.files import ROOT
 from lib.models import index as module
-from lib.models.index import SEAL, Index, chunk_of, open_index, page_of, window_ids
+from lib.models.index import SEAL, chunk_of, open_index, page_of, window_ids
 from lib.words import StudyError
 
 NAME = "windows-test"
@@ -165,5 +165,4 @@ def test_chroma_that_fails_is_one_sentence_and_leaves_no_seal(tmp_path):
     with pytest.raises(StudyError, match="Chroma failed"), open_index(NAME, tmp_path) as index:
         index.nearest(np.ones(7, np.float32), 1)  # of another dimension
     assert not (home / SEAL).exists()
-    assert isinstance(index, Index)
     assert read(tmp_path) == {"A": VECTORS.tolist()}
