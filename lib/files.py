@@ -4,6 +4,7 @@ import errno
 import hashlib
 import json
 import os
+import sys
 import threading
 import time
 import uuid
@@ -25,6 +26,11 @@ MENDS = {
     "EMFILE": "too many files are open; raise ulimit -n",
     "ENOMEM": "memory was exhausted; end other programs, or say JOBS=1",
 }
+
+
+def report(message: str) -> None:
+    """Print progress on stderr, which a built chapter leaves out: it is of one run on one machine."""
+    print(message, file=sys.stderr, flush=True)
 
 
 def mend_of(number: int | None) -> str:
@@ -86,7 +92,7 @@ def end_with_parent(every_s: float = 1.0) -> None:
 
 
 @contextmanager
-def exclusively(path: Path, say: Callable[[str], None] = print) -> Iterator[None]:
+def exclusively(path: Path, say: Callable[[str], None] = report) -> Iterator[None]:
     """Hold a lock beside ``path`` that other processes respect; a wait of more than a few seconds is reported."""
     path.parent.mkdir(parents=True, exist_ok=True)
     lock = FileLock(path.with_name(f"{path.name}.lock"))

@@ -21,7 +21,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from lib.files import aside, digest_of, digest_of_file, exclusively, write_atomically
+from lib.files import aside, digest_of, digest_of_file, exclusively, report, write_atomically
 from lib.typed import read_frame, write_frame
 
 RECORD = "entry.json"
@@ -69,7 +69,7 @@ class Store:
     def __init__(
         self,
         root: Path,
-        say: Callable[[str], None] = print,
+        say: Callable[[str], None] = report,
         on_use: Callable[[str, str, str], None] = lambda stage, key, origin: None,
         published: object | None = None,
     ):

@@ -10,7 +10,7 @@ from urllib.parse import quote, urlsplit
 from tqdm.auto import tqdm
 
 from lib.data.records import is_safe_name
-from lib.files import digest_of_file, write_atomically
+from lib.files import digest_of_file, report, write_atomically
 from lib.words import DatasetError
 
 BASE_URL = "https://raw.githubusercontent.com/patronus-ai/financebench/main"
@@ -27,7 +27,7 @@ def checksums() -> dict[str, str]:
     return {name: sha256 for sha256, name in map(str.split, CHECKSUMS.read_text(encoding="utf-8").splitlines())}
 
 
-def download_financebench(target: Path, say=print) -> Path:
+def download_financebench(target: Path, say=report) -> Path:
     """Download the questions and their filings, about 150 MB, to ``target``, which is returned.
 
     They come from ``$FINANCEBENCH_URL``, else from GitHub; filings that are here and sound are not received again. The

@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 from filelock import ReadWriteLock, Timeout
 
-from lib.files import PATIENCE_S, digest_of_file, write_atomically
+from lib.files import PATIENCE_S, digest_of_file, report, write_atomically
 from lib.words import StudyError
 
 SERVER = "CHROMA"  # the variable that names a served Chroma, host:port
@@ -124,7 +124,7 @@ class Index:
 
 @contextmanager
 def open_index(
-    name: str, folder: Path, writes: bool = True, say: Callable[[str], None] = print
+    name: str, folder: Path, writes: bool = True, say: Callable[[str], None] = report
 ) -> Iterator[Index | None]:
     """The collection of that name: on the server that SERVER names, else in a folder of its own in ``folder``.
 

@@ -16,7 +16,7 @@ from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
 
-from lib.files import digest_of, digest_of_file, exclusively, mend_of, read_yaml
+from lib.files import digest_of, digest_of_file, exclusively, mend_of, read_yaml, report
 from lib.models.dequantise import dequantise
 from lib.words import StudyError
 
@@ -107,7 +107,7 @@ def _altered(folder: Path, hashes: dict[str, str]) -> list[str]:
     return [name for name, sha in hashes.items() if not ((folder / name).is_file() and _digest(folder / name) == sha)]
 
 
-def fetch(name: str, say=print) -> Path:
+def fetch(name: str, say=report) -> Path:
     """The directory of a model, by its name in the lock file or by that directory; fetched if it is not here."""
     if is_folder(name):
         return Path(name)
@@ -201,7 +201,7 @@ def local_snapshot(record: dict) -> Path | None:
     return found if is_whole and any(any(found.glob(kind)) for kind in TOKENIZERS) else None
 
 
-def fetch_snapshot(record: dict, say=print) -> Path:
+def fetch_snapshot(record: dict, say=report) -> Path:
     """The directory of a snapshot, downloaded if it is not in the hub's cache; a broken download is resumed."""
     import httpx
     from huggingface_hub import snapshot_download

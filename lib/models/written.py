@@ -15,7 +15,7 @@ from pathlib import Path
 from tqdm.auto import tqdm
 
 from lib.cache import Cache
-from lib.files import digest_of, exclusively, write_atomically
+from lib.files import digest_of, exclusively, report, write_atomically
 from lib.models.prompts import Generation, GenerationError, Generator, Prompt, Request, Sampling, fault
 from lib.words import StudyError
 
@@ -66,7 +66,7 @@ class GenerationLog:
     ``published`` records are used too, and listed as published; with None, copies that earlier runs listed are not.
     """
 
-    def __init__(self, path: Path, cache: Cache, model: Model, published: Iterable[dict] | None = None, say=print):
+    def __init__(self, path: Path, cache: Cache, model: Model, published: Iterable[dict] | None = None, say=report):
         self.path, self.cache, self.model, self.say = Path(path), cache, model, say
         self.uses_published = published is not None
         self.published = {record["key"]: record | {"origin": "published"} for record in published or ()}
