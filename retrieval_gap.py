@@ -9,7 +9,7 @@ import pandas as pd
 from lib.diagnose.diagnosis import Diagnosis
 from lib.diagnose.diagnosis import diagnose as diagnose_runs
 from lib.options import named_runs
-from lib.words import StudyError
+from lib.schema import StudyError
 
 __all__ = ["Diagnosis", "diagnose"]
 

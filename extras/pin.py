@@ -10,7 +10,7 @@ import yaml
 
 from lib.files import write_atomically
 from lib.models.weights import LOCK, PICKLED, SAFE, SHA256
-from lib.words import StudyError
+from lib.schema import StudyError
 
 
 def pin(say=print) -> None:

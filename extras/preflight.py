@@ -9,8 +9,8 @@ from pathlib import Path
 
 from lib.models.encoders import GIB, gpu
 from lib.models.weights import PICKLED, hub_models, is_reachable, local_snapshot
+from lib.schema import StudyError
 from lib.study import Study
-from lib.words import StudyError
 
 FILING_TOKENS = 110_000  # of a filing, about what FinanceBench's have
 GPU_FLOPS, GPU_BYTES_A_SECOND = 4e13, 6e11  # that a data-centre GPU reaches in bfloat16

@@ -19,7 +19,7 @@ from click import Choice, IntRange, option
 
 from lib.files import exclusively, write_atomically
 from lib.options import Names, command, commands, named_runs
-from lib.words import StudyError
+from lib.schema import StudyError
 
 PATH, FOLDER = click.Path(path_type=Path), click.Path(path_type=Path, exists=True)
 NEW_FILE = click.Path(path_type=Path, dir_okay=False)

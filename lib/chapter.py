@@ -16,12 +16,12 @@ from lib.method_sets import baselines, chosen, compared, of_family
 from lib.methods import METHODS
 from lib.metrics import METRICS
 from lib.metrics.frame import Metrics, Run
+from lib.schema import CONDITIONS, Condition, NeedsFilings, StudyError
 from lib.show import output
 from lib.show.display import Shown
 from lib.stats import Resampling
 from lib.studies import open_study, with_text
 from lib.study import Study
-from lib.words import CONDITIONS, Condition, NeedsFilings, StudyError
 
 
 def open_chapter(dataset: str, profile: str, results: str, chapter: str, **given: object) -> "Chapter":
@@ -144,7 +144,7 @@ class Chapter(Study):
     def recall_by_tokens(self, methods: Sequence[str]) -> pd.DataFrame:
         """Page recall within equal numbers of tokens: methods × tokens; no rows where the filings' text is needed."""
         try:
-            over = {name: self.over(self.method(name).chunking) for name in methods}
+            over = {name: self.with_chunks(self.method(name).chunking) for name in methods}
             read = {name: sizes.recall_within(sizes.tokens_read(one, name)) for name, one in over.items()}
         except NeedsFilings:
             read = {}

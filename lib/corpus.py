@@ -18,21 +18,21 @@ from lib.cache import Cache
 from lib.data.chunks import load_tokenizer, split_pages
 from lib.data.layout import Dataset
 from lib.data.pages import check_gold, extract_pages
-from lib.files import ROOT, aside, digest_of, digest_of_file, write_atomically
+from lib.files import ROOT, digest_of, digest_of_file, temporary_path, write_atomically
 from lib.method import Chunking, Search
 from lib.models.weights import fetch, weights_hash
 from lib.models.written import GenerationLog, Model
 from lib.profile import Settings
 from lib.published import Published
+from lib.schema import CHUNK_COLUMNS, NeedsFilings
 from lib.store import Store
-from lib.words import CHUNK_COLUMNS, NeedsFilings
 
 ARTIFACTS = ROOT / "artifacts"
 GENERATIONS, INDEX = "generations.jsonl", "chroma"
 PAGES_VERSION = 1
 CHUNKS_VERSION = 1
 #: Files of data that go with a section of the profile, and the digests with which keys were made that do not name them.
-READ = {
+DATA_FILES = {
     "bm25": {"retrievers/stop_words.txt": "e74feb668ca57f0910d4"},
     "ahead": {"ahead/kinds.yaml": "15c1c5b3455a690da138", "data/items.yaml": "d4a3975be11b8413334f"},
     "answers": {"answers/asked.yaml": "b1bb5b93c5843894c9cf", "metrics/answers.yaml": "a87e2f0e1cf2f6baa82c"},
@@ -42,9 +42,9 @@ QUESTION_LABELS = ("question_type", "doc_type", "company", "doc_period")
 
 
 @cache
-def edited(*sections: str) -> dict[str, dict[str, str]]:
-    """What sections' files of data add to a key: the digests of those that are not as in READ; nothing if all are."""
-    known = {name: digest for section in sections for name, digest in READ.get(section, {}).items()}
+def data_file_digests(*sections: str) -> dict[str, dict[str, str]]:
+    """What edited data files of sections add to a key: the digests that differ from those of DATA_FILES."""
+    known = {name: digest for section in sections for name, digest in DATA_FILES.get(section, {}).items()}
     digests = {name: digest_of_file(ROOT / "lib" / name)[:20] for name in known}
     files = {name: digest for name, digest in digests.items() if digest != known[name]}
     return {"files": files} if files else {}
@@ -116,7 +116,7 @@ class Corpus:
             params = self._pages_params()
             pages = self._text("pages", params, lambda: extract_pages(self.dataset), PAGES_VERSION)
             params |= {"questions": self.dataset.fingerprint}
-            self.store.kept("gold", params, lambda: check_gold(self.dataset, pages))
+            self.store.frame("gold", params, lambda: check_gold(self.dataset, pages))
             return pages
 
         return self.memo("pages", make)
@@ -189,7 +189,7 @@ class Corpus:
         elif name == "chunks":
             params, version = self.chunks_params(), CHUNKS_VERSION
         make = lambda: digest_of(self._content(name))[:20]  # noqa: E731
-        return self.store.kept(f"digests/{name}", params, make, version, public=True)
+        return self.store.frame(f"digests/{name}", params, make, version, public=True)
 
     def _content(self, name: str) -> object:
         """What a digest is made of, JSON-able."""
@@ -221,7 +221,7 @@ class Corpus:
         if target.exists() and target.samefile(path):
             return target
         target.parent.mkdir(parents=True, exist_ok=True)
-        temporary = aside(target)
+        temporary = temporary_path(target)
         try:
             temporary.hardlink_to(path)
         except OSError:
@@ -240,7 +240,7 @@ def settings_of(profile: Settings, sections: Sequence[str]) -> dict:
     """Sections of a profile as a part of a key, with each model's name replaced by its weights' hash, and with their
     edited files of data."""
     hashed = {name: _with_hashes(profile[name]) for name in sections}
-    return {name: value | more if (more := edited(name)) else value for name, value in hashed.items()}
+    return {name: value | more if (more := data_file_digests(name)) else value for name, value in hashed.items()}
 
 
 def _with_hashes(settings: object) -> object:

@@ -10,15 +10,15 @@ from pathlib import Path
 import pandas as pd
 
 from lib.files import exclusively
-from lib.method import remembered
+from lib.method import memoized
 from lib.metrics import METRICS, answers, overlap, pooled, retrieval, right
 from lib.metrics.frame import HEADLINE, Metrics
 from lib.published import ANSWERS_FILE, METRICS_FILE, metrics_csv
+from lib.schema import CONDITIONS, Condition, StudyError
 from lib.stats import Resampling
 from lib.store import Entry
 from lib.study import Study
 from lib.typed import content_digest, read_csv, read_table, table_bytes
-from lib.words import CONDITIONS, Condition, StudyError
 
 VERSION = 2  # raised with every new or changed metric of runs
 FILE = "metrics.csv"
@@ -35,7 +35,7 @@ MEASURED = set(METRICS) - set(NEEDS["answer"])  # of runs, and stored run by run
 
 def metrics_entry(study: Study, method: str, condition: Condition) -> Entry:
     """The stored entry of a run's metrics."""
-    searched, ks = study.over(study.method(method).chunking), study.profile.metrics.ks
+    searched, ks = study.with_chunks(study.method(method).chunking), study.profile.metrics.ks
     params = {
         "run": study.run_entry(method, condition).digest,
         "questions": study.digest("questions"),
@@ -51,7 +51,7 @@ def metrics_entry(study: Study, method: str, condition: Condition) -> Entry:
     return study.store.get(f"metrics/{condition}/{method}", params, compute, VERSION, public=True)
 
 
-@remembered
+@memoized
 def chunk_texts(study: Study) -> Mapping[str, str]:
     """The text of each chunk of the table that is searched, by chunk_id."""
     return study.chunks.set_index("chunk_id")["text"].to_dict()

@@ -56,7 +56,7 @@ def read_yaml(path: Path) -> dict:
     return yaml.load(path.read_text(encoding="utf-8"), yaml.CSafeLoader)
 
 
-def aside(path: Path) -> Path:
+def temporary_path(path: Path) -> Path:
     """A unique temporary path in the directory of ``path``, hidden and with the same suffix."""
     return path.with_name(f".{path.stem}.{uuid.uuid4().hex[:8]}{path.suffix}")
 
@@ -64,7 +64,7 @@ def aside(path: Path) -> Path:
 def write_atomically(path: Path, content: bytes | str) -> Path:
     """Write ``content`` to ``path`` so that a reader sees the old file or the new one, never a part."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = aside(path)
+    temporary = temporary_path(path)
     try:
         with temporary.open("wb") as file:
             file.write(content.encode() if isinstance(content, str) else content)

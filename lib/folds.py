@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from lib.words import StudyError
+from lib.schema import StudyError
 
 By = Literal["filing", "company"]
 NEAR_COPY = 0.95

@@ -16,8 +16,8 @@ from lib.data.layout import Dataset
 from lib.models.prompts import Generator
 from lib.models.written import GenerationLog
 from lib.profile import Settings
+from lib.schema import CONDITIONS, Condition
 from lib.store import Store
-from lib.words import CONDITIONS, Condition
 
 #: Families of this study: matched is of filings matched first, ordered of the page scorer with another stage two;
 #: stored repeats a method in a vector store, and is compared with that one alone.
@@ -31,7 +31,7 @@ class Search(Protocol):
     """
 
     dataset: Dataset
-    questions: pd.DataFrame  # columns of all frames: see lib.words
+    questions: pd.DataFrame  # columns of all frames: see lib.schema
     pages: pd.DataFrame
     filings: pd.DataFrame
     chunks: pd.DataFrame  # those that are searched
@@ -42,7 +42,7 @@ class Search(Protocol):
     cache: Cache
     index_folder: Path  # of the collections of chunk tables, see lib.models.index
 
-    def over(self, chunking: str) -> Self:
+    def with_chunks(self, chunking: str) -> Self:
         """The same over another chunk table."""
 
     def rank_method(self, name: str, allowed: np.ndarray, depth: int) -> pd.DataFrame:
@@ -111,7 +111,7 @@ class Method:
         return f"{{cite}}`{self.source}`" if self.source else "this study"
 
 
-def remembered(make: Callable) -> Callable:
+def memoized(make: Callable) -> Callable:
     """Keep what a function of a Search and hashable arguments gives while the process lives."""
     name, form = f"{make.__module__}.{make.__qualname__}", signature(make)
 
@@ -152,7 +152,7 @@ def stored(
                 params[name.partition("=")[0]] = search.digest(name.format(**named))
             if settings:
                 params["settings"] = search.settings_of(settings)
-            return search.store.kept(stage.format(**named), params, partial(make, search, **named), version, public)
+            return search.store.frame(stage.format(**named), params, partial(make, search, **named), version, public)
 
         return looked_up
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from lib.method import GENERAL, MAIN, MATCHED, OWN, STORED
 from lib.methods import METHODS
 from lib.profile import Settings
-from lib.words import Condition, StudyError
+from lib.schema import Condition, StudyError
 
 #: Trained methods that the breakdowns and the answers look at beside the best baseline.
 TRAINED = ("page_scorer", "ahead")

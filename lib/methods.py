@@ -28,7 +28,7 @@ from lib.retrievers import (
     rewritten,
     splade,
 )
-from lib.words import CONDITIONS
+from lib.schema import CONDITIONS
 
 AKARSU, KIM, YEPES = "akarsu2026", "kim2025", "yepes2024"  # families from sibling studies
 #: The paper of a sibling study, which its rows cite before their own sources.

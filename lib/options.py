@@ -9,7 +9,7 @@ import click
 from click import Choice, option
 
 from lib.files import mend_of
-from lib.words import StudyError
+from lib.schema import StudyError
 
 if TYPE_CHECKING:
     from lib.study import Study

@@ -9,7 +9,7 @@ import yaml
 from annotated_types import Interval, MinLen
 from pydantic import AfterValidator, ConfigDict, StringConstraints, ValidationError, create_model
 
-from lib.words import StudyError
+from lib.schema import StudyError
 
 PROFILES = Path(__file__).resolve().parent.parent / "notebooks" / "profiles"
 MOST = 2**32 - 2  # as the largest seed is: llama.cpp takes one more for any

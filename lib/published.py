@@ -26,8 +26,8 @@ from lib.data.layout import Dataset
 from lib.files import ROOT, digest_of_file
 from lib.profile import Settings
 from lib.runs import placed, trec_lines
+from lib.schema import FILING_COLUMNS, RUN_COLUMNS, StudyError
 from lib.typed import read_csv, read_table
-from lib.words import FILING_COLUMNS, RUN_COLUMNS, StudyError
 
 RESULTS = ROOT / "book" / "results"
 MANIFEST, RUNS_FILE, METRICS_FILE = "manifest.json", "runs.parquet", "metrics.parquet"

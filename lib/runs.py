@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from lib.words import RUN_COLUMNS, Condition, StudyError
+from lib.schema import RUN_COLUMNS, Condition, StudyError
 
 
 def rank(scores: np.ndarray, questions: pd.DataFrame, chunks: pd.DataFrame, depth: int) -> pd.DataFrame:

@@ -21,7 +21,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from lib.files import aside, digest_of, digest_of_file, exclusively, report, write_atomically
+from lib.files import digest_of, digest_of_file, exclusively, report, temporary_path, write_atomically
 from lib.typed import read_frame, write_frame
 
 RECORD = "entry.json"
@@ -121,7 +121,7 @@ class Store:
                     raise
         return self._used(entry)
 
-    def kept(self, stage: str, params: dict, make: Callable | None, version: int = 1, public=False) -> object:
+    def frame(self, stage: str, params: dict, make: Callable | None, version: int = 1, public=False) -> object:
         """A stored frame, without an index of its own, or JSON-able value; ``make`` computes it, and where that is None
         and nothing is there, the value is None. See :meth:`get`."""
         if make is None and self.find(stage, params, version) is None:
@@ -185,7 +185,7 @@ class Store:
     def _compute(self, about: dict, compute: Callable[[Path], None]) -> Entry:
         """Write the files and the record of an entry into a folder beside its place, and rename it."""
         target, started = self.root / about["stage"] / about["key"], time.perf_counter()
-        folder = aside(target)
+        folder = temporary_path(target)
         folder.mkdir(parents=True)
         self._inner_s.append(0.0)
         try:

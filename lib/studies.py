@@ -14,8 +14,8 @@ from lib.method_sets import chosen
 from lib.methods import METHODS
 from lib.profile import PROFILES, load_profile, path_of
 from lib.published import Published
+from lib.schema import StudyError
 from lib.study import Study
-from lib.words import StudyError
 
 OUTPUTS_VARIABLE = "RETRIEVAL_GAP_OUTPUTS"
 NOTEBOOKS = ROOT / "notebooks"

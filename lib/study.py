@@ -22,8 +22,8 @@ from lib.models.generator import open_generator
 from lib.models.prompts import Generator
 from lib.models.weights import fetch
 from lib.models.written import GenerationLog
+from lib.schema import Condition, StudyError
 from lib.store import Entry
-from lib.words import Condition, StudyError
 
 RUN = "run.trec.gz"
 ALWAYS = ("chunks", "run")  # sections of the profile that every method depends on
@@ -49,7 +49,7 @@ class Study:
         self.corpus, self.methods, self.profile, self.chunking = corpus, methods, corpus.profile, ""
         self.parameters: dict[str, object] = {}
 
-    def _seen(self, **changes: object) -> Self:
+    def _replace(self, **changes: object) -> Self:
         other = copy.copy(self)
         other.__dict__.update(changes)
         return other
@@ -57,20 +57,20 @@ class Study:
     def with_changes(self, changes: Mapping[str, object]) -> Self:
         """This study with dotted settings of its profile replaced."""
         corpus = self.corpus.with_changes(changes)
-        return self._seen(corpus=corpus, profile=corpus.profile)
+        return self._replace(corpus=corpus, profile=corpus.profile)
 
-    def over(self, chunking: str) -> Self:
+    def with_chunks(self, chunking: str) -> Self:
         """This study over another chunk table, an empty name for its own; a StudyError where there is none."""
         known = self.corpus.chunkings
         if chunking and chunking not in known:
             raise StudyError(f"no chunk table {chunking!r}: say one of {', '.join(known)}")
-        return self if chunking == self.chunking else self._seen(chunking=chunking)
+        return self if chunking == self.chunking else self._replace(chunking=chunking)
 
     @property
     def chunks(self) -> pd.DataFrame:
         """CHUNK_COLUMNS of every page, of the table that is searched."""
         if self.chunking:
-            return self.corpus.table(self.chunking, self._seen(chunking="", profile=self.corpus.profile))
+            return self.corpus.table(self.chunking, self._replace(chunking="", profile=self.corpus.profile))
         return self.corpus.chunks()
 
     def digest(self, name: str) -> str:
@@ -106,7 +106,7 @@ class Study:
             "method": name,
             "version": method.version,
             "condition": condition,
-            "chunks": self.over(method.chunking).digest("chunks"),
+            "chunks": self.with_chunks(method.chunking).digest("chunks"),
             "questions": self.digest("questions"),
             "settings": self.settings_of((*ALWAYS, *method.settings)),
             "options": dict(method.options),
@@ -121,7 +121,7 @@ class Study:
             return ""
         if not self.has_text:
             return self.published.manifest["inputs"].get(name, "") if self.published else ""
-        return self.memo(("inputs", name), lambda: digest_of(method.inputs(self._for(name)))[:20])
+        return self.memo(("inputs", name), lambda: digest_of(method.inputs(self.restricted_to(name)))[:20])
 
     def run(self, name: str, condition: Condition = "standard") -> pd.DataFrame:
         """One method's ranked chunks under one condition (RUN_COLUMNS): stored, published, or computed now."""
@@ -138,7 +138,7 @@ class Study:
 
         def compute(target: Path) -> None:
             self.need_filings(f"a run of {name}")
-            searched = self.over(self.method(name).chunking)
+            searched = self.with_chunks(self.method(name).chunking)
             run = searched.rank_method(name, searched.candidates(condition), self.profile.run.depth)
             (target / RUN).write_bytes(runs.to_trec(run, name))
 
@@ -159,7 +159,7 @@ class Study:
         StudyError one whose scores have another shape than ``allowed``, a ValueError one that gives NaN.
         """
         method = self.method(name)
-        scores = np.array(method.score(self._for(name), allowed, **method.options), "float32")
+        scores = np.array(method.score(self.restricted_to(name), allowed, **method.options), "float32")
         if scores.shape != allowed.shape:
             needed = f"give one for each question and chunk, {allowed.shape}"
             raise StudyError(f"{name} gives scores of the shape {scores.shape}; {needed}")
@@ -169,13 +169,13 @@ class Study:
         except ValueError as error:
             raise ValueError(f"{name}, {error}") from None
 
-    def _for(self, name: str) -> Self:
+    def restricted_to(self, name: str) -> Self:
         """This study as a method sees it: with those sections of the profile alone that it or what it uses declares."""
         rows, sections = [self.method(name)], [*ALWAYS]
         for row in rows:
             sections += row.settings
             rows += map(self.method, row.uses)
-        return self._seen(profile=self.corpus.profile.only(sections, name))
+        return self._replace(profile=self.corpus.profile.only(sections, name))
 
     def generation_log(self) -> GenerationLog:
         """What a language model wrote for this study; shared by all reruns."""

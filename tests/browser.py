@@ -13,7 +13,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from importlib.util import find_spec
 from pathlib import Path
 
-from lib.words import StudyError
+from lib.schema import StudyError
 
 BROWSER = shutil.which("chromium") or shutil.which("google-chrome") or shutil.which("chrome")
 FLAGS = "headless no-sandbox disable-gpu disable-quic no-first-run disable-sync disable-component-update"

@@ -153,7 +153,7 @@ class FakeStudy(SimpleNamespace):
 
     tokenizer = Corpus.tokenizer
 
-    def over(self, chunking: str) -> "FakeStudy":
+    def with_chunks(self, chunking: str) -> "FakeStudy":
         return self
 
     def digest(self, name: str) -> str:

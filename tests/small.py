@@ -13,8 +13,8 @@ from lib import methods
 from lib.book.headline import headline
 from lib.book.manifest import read_summary, write_exports, write_manifest, write_results
 from lib.models.written import key_of
+from lib.schema import StudyError
 from lib.study import Study
-from lib.words import StudyError
 from tests.browser import chromium
 from tests.conftest import DatasetFolder, open_folder
 

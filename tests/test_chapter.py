@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from lib.chapter import Chapter
-from lib.words import StudyError
+from lib.schema import StudyError
 from tests.small import bm25_alone, open_small, small_artifacts, small_folder, study  # noqa: F401
 
 

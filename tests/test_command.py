@@ -29,8 +29,8 @@ from lib.book import notebooks
 from lib.files import ROOT
 from lib.methods import METHODS
 from lib.options import FIRST, Names, named_runs
+from lib.schema import StudyError
 from lib.studies import OUTPUTS_VARIABLE
-from lib.words import StudyError
 
 COMMANDS = command_line.commands.commands
 MAKEFILE = (ROOT / "Makefile").read_text()

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lib.folds import LeakError, assign_folds, check_fold, make_folds, similarity
-from lib.words import StudyError
+from lib.schema import StudyError
 
 FILINGS = pd.DataFrame({"doc_name": ["A_1", "A_2", "B_1", "B_2", "C_1"], "company": list("AABBC")})
 ASKED = "What was the capital expenditure of Acme in 2020, in whole millions of US dollars, "

@@ -5,11 +5,11 @@ import inspect
 import pytest
 
 from lib.chunkings.table import CHUNKINGS
-from lib.method import MATCHED, OWN, remembered, stored
+from lib.method import MATCHED, OWN, memoized, stored
 from lib.method_sets import baselines, chosen, compared, in_comparisons, measured, of_family
 from lib.methods import METHODS, row
 from lib.profile import load_profile
-from lib.words import StudyError
+from lib.schema import StudyError
 
 DEFAULT = load_profile("default")
 
@@ -80,7 +80,7 @@ def search(fake_study):
 def test_a_value_is_made_once_for_its_arguments(search):
     made = []
 
-    @remembered
+    @memoized
     def twice(study, n):
         made.append(n)
         return 2 * n

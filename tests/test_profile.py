@@ -9,7 +9,7 @@ import pytest
 
 from lib.method_sets import measured
 from lib.profile import PROFILES, Settings, UndeclaredSetting, load_profile
-from lib.words import StudyError
+from lib.schema import StudyError
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from lib import runs
 from lib.evaluation import METRIC_COLUMNS, merge_metrics, read_metrics
 from lib.published import METRICS_FILE
-from lib.words import StudyError
+from lib.schema import StudyError
 from tests.made import make_study
 
 FLOATS = st.floats(width=32, allow_nan=False, allow_infinity=False, min_value=-(2.0**99), max_value=2.0**99)

@@ -15,9 +15,9 @@ import pytest
 from lib import store as store_module
 from lib.cache import Cache
 from lib.files import digest_of
+from lib.schema import StudyError
 from lib.store import RECORD, Entry, Store
 from lib.typed import content_digest
-from lib.words import StudyError
 
 
 class Computation:
@@ -134,7 +134,7 @@ def test_a_public_frame_is_text_and_reads_as_the_same_bits(open_store):
         pd.testing.assert_frame_equal(kept, frame, check_exact=True)
     assert [path.name for path in store.root.glob("frame/*/frame.*")] == ["frame.csv"]
     with pytest.raises(TypeError, match="column 'pages' of a published frame contains a value that is no text"):
-        store.kept("lists", {}, lambda: pd.DataFrame({"pages": [[0], [1]]}), public=True)
+        store.frame("lists", {}, lambda: pd.DataFrame({"pages": [[0], [1]]}), public=True)
 
 
 def test_an_entry_records_the_stages_that_it_used_and_those_behind_them(open_store):

@@ -19,9 +19,9 @@ from lib.method import Chunking
 from lib.methods import METHODS
 from lib.models.encoders import Encoder
 from lib.profile import UndeclaredSetting, load_profile
+from lib.schema import CHUNK_COLUMNS, CONDITIONS, FILING_COLUMNS, PAGE_COLUMNS, RUN_COLUMNS, StudyError
 from lib.studies import OUTPUTS_VARIABLE, changed_parameters, open_study
 from lib.study import Study
-from lib.words import CHUNK_COLUMNS, CONDITIONS, FILING_COLUMNS, PAGE_COLUMNS, RUN_COLUMNS, StudyError
 from tests.conftest import open_folder, write_questions
 
 NAMES, USING_BM25 = ("dense", "bm25", "hybrid_rrf"), ["reused", "computed", "computed"]
@@ -123,11 +123,11 @@ def lined(folder, tmp_path, tokenizer_folder):
 
 
 def test_a_row_searches_its_own_chunk_table_and_the_study_s_own_chunks_stay_as_they_are(lined):
-    over, before = lined.over("lines"), lined.digest("chunks")
+    over, before = lined.with_chunks("lines"), lined.digest("chunks")
     lines = over.chunks.set_index("chunk_id")["text"]
     assert lines[lined.run("lines")["chunk_id"].iloc[0]] == "Cash flow was 45"
-    assert len(lines) == 8 > len(over.over("").chunks) == len(lined.chunks) == 4
-    assert over.digest("chunks") != before == lined.digest("chunks") == over.over("").digest("chunks")
+    assert len(lines) == 8 > len(over.with_chunks("").chunks) == len(lined.chunks) == 4
+    assert over.digest("chunks") != before == lined.digest("chunks") == over.with_chunks("").digest("chunks")
     assert tuple(pd.read_parquet(lined.outputs / "chunkings" / "lines.parquet")) == CHUNK_COLUMNS
     assert tuple(pd.read_parquet(lined.outputs / "pages.parquet")) == PAGE_COLUMNS
     assert (tuple(lined.filings), lined.filings["n_pages"].tolist()) == (FILING_COLUMNS, [2, 2])
@@ -138,7 +138,7 @@ def test_a_row_searches_its_own_chunk_table_and_the_study_s_own_chunks_stay_as_t
     assert lined.run_entry("flat").key != lined.run_entry("steep").key
     assert lined.inputs_digest("reading") == digest_of(["Annual", "Net"] * 2)[:20]
     with pytest.raises(StudyError, match="no chunk table 'words': say one of lines"):
-        lined.over("words")
+        lined.with_chunks("words")
     with pytest.raises(StudyError, match="no method 'bm52': say one of bm25, lines"):
         lined.run("bm52")
     with pytest.raises(UndeclaredSetting, match="undeclared reads the section 'hyde' of the profile, which its row"):
@@ -167,8 +167,8 @@ def test_what_a_run_depends_on_names_no_code(monkeypatch):
 def test_keys_have_settings_that_are_none_and_edited_files_of_data(monkeypatch):
     profile, path = load_profile("default").updated({"bm25": {"k1": None}}), "retrievers/stop_words.txt"
     assert settings_of(profile, ("bm25", "run")) == {"bm25": {"k1": None}, "run": {"depth": 50}}
-    monkeypatch.setattr(corpus, "edited", corpus.edited.__wrapped__)
-    monkeypatch.setitem(corpus.READ, "bm25", {path: "0" * 20})
+    monkeypatch.setattr(corpus, "data_file_digests", corpus.data_file_digests.__wrapped__)
+    monkeypatch.setitem(corpus.DATA_FILES, "bm25", {path: "0" * 20})
     digest = digest_of_file(ROOT / "lib" / path)[:20]
     assert settings_of(profile, ("bm25",)) == {"bm25": {"k1": None, "files": {path: digest}}}
     assert {"bm25", "ahead"} < set(METHODS["ahead"].settings)

@@ -16,7 +16,7 @@ from trl import DPOConfig, DPOTrainer
 from lib.models.encoders import has_fast_bfloat16
 from lib.models.generator_transformers import from_files, load_model
 from lib.page_scorer.trainer import Progress, last_checkpoint
-from lib.words import StudyError
+from lib.schema import StudyError
 
 #: What a step logs, as the curve has it.
 CURVE = {name: name for name in ("step", "epoch", "loss", "learning_rate", "grad_norm")}

@@ -16,9 +16,9 @@ from lib.analysis.preference import COMPARED_VERSION, fold_pairs, folds, prompt_
 from lib.files import digest_of
 from lib.folds import Fold
 from lib.models.weights import fetch, hub_models, weights_hash
+from lib.schema import StudyError
 from lib.store import Entry
 from lib.study import Study
-from lib.words import StudyError
 
 STAGE = "preference/model"
 VERSION = 1
@@ -84,4 +84,4 @@ def run(study: Study, only: int | None) -> pd.DataFrame:
         found = [compared(study, one, models) for one in (prompt_context(study), rejected_context(study))]
         return pd.concat(found, ignore_index=True).assign(n_train_pairs=n_pairs(next(iter(models.values()))))
 
-    return study.store.kept(*stored_as(study, study.profile, only), make, COMPARED_VERSION, public=True)
+    return study.store.frame(*stored_as(study, study.profile, only), make, COMPARED_VERSION, public=True)

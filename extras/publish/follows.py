@@ -10,9 +10,9 @@ from lib.evaluation import ANSWER_COLUMNS, METRIC_COLUMNS, SUMMARY_COLUMNS, SUMM
 from lib.metrics.pooled import pooled_gold, pooled_metrics
 from lib.metrics.retrieval import is_gold, retrieval_metrics
 from lib.published import ANSWERS_FILE, OF_RUN, Published
+from lib.schema import CONDITIONS
 from lib.stats import Resampling
 from lib.typed import read_csv
-from lib.words import CONDITIONS
 
 EXACT = 1e-9
 LAST_DIGIT = 5.1e-7  # half of the last digit that summary.csv has

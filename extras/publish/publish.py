@@ -31,10 +31,10 @@ from lib.method_sets import measured
 from lib.metrics.pooled import FOLDER
 from lib.models.written import read_records
 from lib.page_scorer.full import finished_folds
+from lib.schema import StudyError
 from lib.show.output import PAGE_COMMENT
 from lib.study import Study
 from lib.typed import table_bytes
-from lib.words import StudyError
 
 SHOWN = re.compile(r"\.\./((?:tables|figures)/[\w.-]+)")  # in a cell's markdown
 BESIDE = (published.ANSWERS_FILE, TIMES, GROWTH, STORES, COSTS, ENGINES)  # published where they are here

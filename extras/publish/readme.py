@@ -5,8 +5,8 @@ from pathlib import Path
 
 from lib.book.headline import readme_text
 from lib.published import Published
+from lib.schema import StudyError
 from lib.study import Study
-from lib.words import StudyError
 
 BEGIN, END = "<!-- headline: written by `make publish` -->", "<!-- end of headline -->"
 PUBLISHED_FIGURE = "book/results/{dataset}/{profile}/shown/figures/lost.svg"

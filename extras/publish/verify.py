@@ -46,9 +46,9 @@ from lib.options import Names
 from lib.profile import Settings, load_profile
 from lib.published import ANSWERS_FILE, MANIFEST, METRICS_FILE, Published
 from lib.runs import trec_lines
+from lib.schema import StudyError
 from lib.studies import OUTPUTS_VARIABLE, is_here
 from lib.study import Study
-from lib.words import StudyError
 
 EXACT = 1e-9
 RUN_EXACT = 1e-6  # of a ranked chunk's score, as a share of the spread of its list
@@ -125,7 +125,7 @@ def measured(study: Study, published: pd.DataFrame, rows: pd.DataFrame, method: 
     moved -= {*rows.loc[rows["verdict"] == "differs", "question_id"]}
     if not moved:
         return found
-    texts = None if "evidence" in study.dataset.lacks else chunk_texts(study.over(study.method(method).chunking))
+    texts = None if "evidence" in study.dataset.lacks else chunk_texts(study.with_chunks(study.method(method).chunking))
     again = evaluate_given(study, published, method, texts, condition)
     return pd.concat([found[~found["question_id"].isin(moved)], again[again["question_id"].isin(moved)]])
 

@@ -184,4 +184,4 @@ def nested_recalls(study: Study, variant: Variant, seed: int, sets: Sequence[str
     params = {"variant": variant.name, "seed": seed, "sets": list(sets), "k": k}
     params |= {"pages": study.digest("pages"), "inputs": study.inputs_digest("ahead_untrained")}
     params |= {"settings": study.settings_of(SECTIONS)}
-    return study.store.kept("ahead/tested", params, make, VERSION, public=True)
+    return study.store.frame("ahead/tested", params, make, VERSION, public=True)

@@ -15,7 +15,7 @@ from lib.ahead.sets import all_questions
 from lib.ahead.views import study_pool, untrained
 from lib.data.download import checksums
 from lib.files import digest_of, digest_of_file
-from lib.method import remembered
+from lib.method import memoized
 from lib.page_scorer.search import pages_of_chunks
 from lib.retrievers import dense
 from lib.study import Study
@@ -78,7 +78,7 @@ def has_ids(study: Study) -> bool:
     return not set(known).isdisjoint(study.questions["question_id"])
 
 
-@remembered
+@memoized
 def is_known(study: Study) -> bool:
     """Whether the saved rankers learnt from a question of these words, or from a filing or company that is asked about,
     by LEARNT_FROM and the bytes of FinanceBench's filings; False without the texts."""

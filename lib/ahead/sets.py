@@ -10,7 +10,7 @@ from lib.ahead.views import study_pool
 from lib.data.dataset import read_dataset, read_questions
 from lib.data.locate import questions_root
 from lib.folds import LeakError, assign_folds
-from lib.method import remembered
+from lib.method import memoized
 from lib.page_scorer.pages import page_rows
 from lib.study import Study
 
@@ -49,7 +49,7 @@ def all_questions(study: Study) -> pd.DataFrame:
     return questions[columns].assign(company=questions["doc_name"].map(company_of))
 
 
-@remembered
+@memoized
 def union_of(study: Study, is_from_covers: bool) -> Union:
     """All questions over all pages, with the features of every variant; see :func:`lib.ahead.views.study_pool`."""
     questions, row_of = all_questions(study), page_rows(study)

@@ -18,7 +18,7 @@ from lib.ahead.kinds import TITLE_WEIGHT, PageKinds, Statements
 from lib.ahead.pool import FilingGroups, Pool, share_of
 from lib.ahead.terms import core, pairs, terms, topic
 from lib.data.rows import accounting, kinds, plain
-from lib.method import remembered
+from lib.method import memoized
 from lib.models import vectors as encoded
 from lib.page_scorer.search import pages_of_chunks
 from lib.profile import Settings
@@ -180,13 +180,13 @@ class Vectors(NamedTuple):
     heads: np.ndarray | None = None
 
 
-@remembered
+@memoized
 def page_views(study: Study, is_from_covers: bool) -> PageViews:
     """The views of the study's pages; filings by their records, or by their first pages alone."""
     return PageViews(study.filings, study.pages, study.profile.bm25, is_from_covers=is_from_covers)
 
 
-@remembered
+@memoized
 def vectors_of(study: Study, questions: tuple[str, ...], is_from_covers: bool) -> Vectors:
     """The vectors of questions, and of the study's windows and pages."""
     texts = [*(" ".join(text.split()) for text in questions), *map(core, questions)]
@@ -195,7 +195,7 @@ def vectors_of(study: Study, questions: tuple[str, ...], is_from_covers: bool) -
     return Vectors(*asked, pages_of_chunks(study)[owners], windows, head_vectors(study, is_from_covers))
 
 
-@remembered
+@memoized
 def head_vectors(study: Study, is_from_covers: bool) -> np.ndarray:
     """Unit vectors of each page's beginning behind its filing's identity, shape (n_pages, d)."""
     known, limit = page_views(study, is_from_covers), study.profile.ahead.head_characters

@@ -37,9 +37,9 @@ from lib.metrics.answers import NUMERIC_QUESTION_TYPES, numeric_match_strict
 from lib.metrics.frame import Metrics
 from lib.metrics.right import right_metrics
 from lib.models.written import Filled
+from lib.schema import CONDITIONS, NeedsFilings
 from lib.stats import Resampling, percentiles, verdicts
 from lib.study import Study
-from lib.words import CONDITIONS, NeedsFilings
 
 RIGHT = "right"
 
@@ -242,7 +242,7 @@ def chain(study: Study, metrics: pd.DataFrame, contexts: Sequence[Context]) -> p
         values = by_prompt[prompt][one.run, "answer_right", None]
         params = context_params(study, one) | {part: study.digest(part) for part in ("chunks", "questions")}
         params |= {"right": values.to_dict(), "n_chunks": study.profile.answers.n_chunks}
-        found = study.store.kept("analysis/chain", params, partial(outcomes, study, one, values), public=True)
+        found = study.store.frame("analysis/chain", params, partial(outcomes, study, one, values), public=True)
         parts.append(found.assign(context=name, prompt=prompt))
     return pd.concat(parts, ignore_index=True)[CHAIN] if parts else pd.DataFrame(columns=CHAIN)
 
@@ -261,7 +261,7 @@ def right_by_run(study: Study, methods: Sequence[str]) -> pd.DataFrame:
     params = {name: study.run_entry(name).digest for name in methods}
     params = {"runs": params, "questions": study.digest("questions"), "settings": study.settings_of(("answers",))}
     make = lambda: pd.concat(map(of, methods), axis=1).reset_index()  # noqa: E731
-    return study.store.kept("answers/right-by-run", params, make, VERSION, public=True)
+    return study.store.frame("answers/right-by-run", params, make, VERSION, public=True)
 
 
 def explained(right: pd.DataFrame, of_runs: Mapping[str, pd.DataFrame], draws: Resampling) -> pd.DataFrame:

@@ -17,9 +17,9 @@ from lib.methods import METHODS
 from lib.metrics.frame import Metrics
 from lib.retrievers.identity import years_in
 from lib.retrievers.names import names_company
+from lib.schema import IN_WORDS, Condition, NeedsFilings
 from lib.stats import Interval, Resampling, verdicts, wilson
 from lib.study import Study
-from lib.words import IN_WORDS, Condition, NeedsFilings
 
 MIN_QUESTIONS = 10
 

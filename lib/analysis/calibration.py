@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from lib.analysis.judged import agreement_of, kappa_of
-from lib.corpus import edited
+from lib.corpus import data_file_digests
 from lib.data.labelled import REFUSED, RIGHT, labelled_answers, labels_digest
 from lib.folds import assign_folds
 from lib.metrics import METRIC_TITLES, right
@@ -63,13 +63,13 @@ def _stored(name: str, columns: Sequence[str] = ()) -> Callable[[Callable], Call
         @wraps(make)
         def looked_up(study: Study) -> pd.DataFrame:
             known, here = {"dataset": study.dataset.fingerprint}, labels_digest(study.dataset)
-            labels = study.store.kept("digests/labels", known, (lambda: here) if here else None, public=True)
+            labels = study.store.frame("digests/labels", known, (lambda: here) if here else None, public=True)
             if labels is None:
                 return pd.DataFrame(columns=columns)
             params = {"labels": here or labels, "embedder": weights_hash(study.profile.embedder.weights)}
-            params |= known | study.settings_of(("significance",)) | edited("answers")
+            params |= known | study.settings_of(("significance",)) | data_file_digests("answers")
             compute = partial(make, study) if here else None
-            found = study.store.kept(f"analysis/labels-{name}", params, compute, VERSION, public=name != "scores")
+            found = study.store.frame(f"analysis/labels-{name}", params, compute, VERSION, public=name != "scores")
             return pd.DataFrame(columns=columns) if found is None else found
 
         return looked_up

@@ -12,7 +12,7 @@ import pandas as pd
 
 from lib.analysis.facts import facts
 from lib.files import read_yaml
-from lib.words import IN_WORDS
+from lib.schema import IN_WORDS
 
 PATH = Path(__file__).with_name("claims.yaml")
 _FILE = read_yaml(PATH)

@@ -20,11 +20,11 @@ import numpy as np
 import pandas as pd
 
 from lib.evaluation import METRIC_COLUMNS, SUMMARY_COLUMNS, evaluate_all, merge_metrics, summary_at
-from lib.method import remembered, stored
+from lib.method import memoized, stored
 from lib.metrics.frame import Metrics
 from lib.metrics.retrieval import PAGE, gold_pages, gold_ranks
+from lib.schema import CONDITIONS, Condition, NeedsFilings
 from lib.study import Study
-from lib.words import CONDITIONS, Condition, NeedsFilings
 
 STEPS = ("found", "chunk", "page", "document")
 METRIC_OF = {"found": "evidence_found"} | {step: f"lost_at_{step}" for step in STEPS[1:]}
@@ -112,7 +112,7 @@ def _decomposed(study: Study, method: str, condition: Condition, k: int) -> pd.D
     return split.rename(columns=METRIC_OF).reset_index()
 
 
-@remembered
+@memoized
 def _evidence_words(study: Study):
     return evidence_words(study.dataset.evidence, study.pages, study.chunks)
 

@@ -20,10 +20,10 @@ from lib.page_scorer.search import score
 from lib.profile import load_profile
 from lib.published import Published
 from lib.retrievers.matched import run_within
+from lib.schema import CONDITIONS
 from lib.stats import EDGES, Resampling, tier
 from lib.studies import open_study
 from lib.study import Study
-from lib.words import CONDITIONS
 
 BETTER = "base"  # the profile of the better encoder
 FACTORS = ("encoder", "match", "order", "training")

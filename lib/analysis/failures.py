@@ -15,8 +15,8 @@ from lib.ahead.terms import terms, topic
 from lib.answers.pages_read import texts_of_pages
 from lib.method import stored
 from lib.metrics.retrieval import gold_pages, gold_ranks, page_hit
+from lib.schema import NeedsFilings
 from lib.study import Study
-from lib.words import NeedsFilings
 
 READ = ("run=standard/{name}", "pages", "dataset")  # what is stored depends on
 HEAD_CHARACTERS = 300

@@ -18,9 +18,9 @@ from lib.method import stored
 from lib.methods import METHODS
 from lib.metrics.retrieval import is_gold
 from lib.retrievers.judged import FIRST_STAGE, chosen, first_ranks, judged_pairs, judgements, verdicts
+from lib.schema import NeedsFilings
 from lib.stats import Resampling, columns_of, percentiles
 from lib.study import Study
-from lib.words import NeedsFilings
 
 USEFUL, BEHIND = "RELEVANT", "NOT LISTED"
 SECTIONS = ("sibling_texts", "embedder", "generator")

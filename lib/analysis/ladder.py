@@ -17,9 +17,9 @@ from lib.ahead.views import ENCODED, VIEWS
 from lib.evaluation import METRIC_COLUMNS, evaluate
 from lib.methods import METHODS
 from lib.metrics.frame import Metrics, long_frame
+from lib.schema import NeedsFilings
 from lib.stats import LEVELS, Resampling, holm, with_p_holm
 from lib.study import Study
-from lib.words import NeedsFilings
 
 
 class Rung(NamedTuple):

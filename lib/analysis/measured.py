@@ -50,4 +50,4 @@ def speeds(study: Study) -> pd.DataFrame | None:
     stage, version = SPEEDS
     params = {"models": {weights_hash(name): window for name, window in MODELS.items()}}
     params |= {name: study.digest(name) for name in ("chunks", "questions")}
-    return study.store.kept(stage, params, None, version)
+    return study.store.frame(stage, params, None, version)

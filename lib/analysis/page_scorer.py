@@ -89,7 +89,7 @@ def setups(study: Study, k: int = 5) -> pd.DataFrame:
     params = _params(study, k) | {"identities": identities}
     recipe = {"settings": study.settings_of(("embedder", "page_scorer", "page_scorer_best"))}
     parts = [
-        study.store.kept(f"page_scorer/{stage}/{k}", given, partial(_setups, study, k, scorers), public=True)
+        study.store.frame(f"page_scorer/{stage}/{k}", given, partial(_setups, study, k, scorers), public=True)
         for stage, given, scorers in (("setups", params, TRAINED), ("setups_best", params | recipe, BEST))
     ]
     return parts[0].merge(parts[1], on=["metric", "question_id"], validate="one_to_one")

@@ -14,14 +14,14 @@ from lib.answers.answers import answers, asked, best_baseline, prompt
 from lib.answers.prompt_context import BEST_BASELINE, ORACLES, Context, context, contexts, segments_read
 from lib.evaluation import evaluate_all
 from lib.folds import Fold, check_fold, make_folds
-from lib.method import remembered, stored
+from lib.method import memoized, stored
 from lib.method_sets import baselines
 from lib.methods import METHODS
 from lib.metrics.answers import NUMERIC_QUESTION_TYPES, numeric_match_strict, token_f1
 from lib.page_scorer.full import training_pairs
 from lib.page_scorer.pages import page_rows, page_texts
+from lib.schema import NeedsFilings, StudyError
 from lib.study import Study
-from lib.words import NeedsFilings, StudyError
 
 VERSION = COMPARED_VERSION = 1
 COMPARED_STAGE = "preference/compared"
@@ -62,7 +62,7 @@ def rejected_context(study: Study) -> Context:
     return context(name, best)
 
 
-@remembered
+@memoized
 def pairs(study: Study) -> Pairs:
     """The pairs of all questions that are answered; answers that are not in the log are written now."""
     right_from = study.profile.preference.right_from
@@ -88,7 +88,7 @@ def folds(study: Study) -> list[Fold]:
     return make_folds(study.questions, study.filings, "company", settings.n_folds, settings.seed)
 
 
-@remembered
+@memoized
 def _read(study: Study) -> pd.DataFrame:
     return segments_read(study, prompt_context(study))
 
@@ -144,7 +144,7 @@ def stored_as(study: Study, profile: dict, fold: int | None) -> tuple[str, dict]
 
 def compared_before(study: Study, profile: dict, fold: int | None = 0) -> pd.DataFrame:
     """What training by a profile changed, by ``python -m lib train-preference``; empty where it was not run."""
-    found = study.store.kept(*stored_as(study, profile, fold), None, COMPARED_VERSION)
+    found = study.store.frame(*stored_as(study, profile, fold), None, COMPARED_VERSION)
     return pd.DataFrame() if found is None else found
 
 

@@ -30,11 +30,11 @@ from lib.published import METRICS_FILE, Published
 from lib.retrievers import bm25
 from lib.retrievers.identity import years_in
 from lib.retrievers.names import names_company
+from lib.schema import Condition, StudyError
 from lib.stats import Resampling, columns_of, percentiles, resampled_sums
 from lib.store import FRAME
 from lib.study import Study
 from lib.typed import read_frame
-from lib.words import Condition, StudyError
 
 STAGE, VERSION = "analysis/question-features", 2
 KNOWN = ("financebench", "page-questions")  # analysts' questions, and those that were written from a page

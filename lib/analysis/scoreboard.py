@@ -27,10 +27,10 @@ from lib.evaluation import METRIC_COLUMNS, read_metrics
 from lib.files import digest_of_file
 from lib.metrics.frame import Metrics, long_frame
 from lib.published import METRICS_FILE
+from lib.schema import NeedsFilings, StudyError
 from lib.stats import Resampling
 from lib.study import Study
 from lib.typed import content_digest
-from lib.words import NeedsFilings, StudyError
 
 REPLACED, SAME, NOT_TESTED, NOT_MEASURED = "treatment replaced", "same as another", "not tested", "not measured"
 VERDICTS = (*DRAWN, REPLACED, SAME, NOT_TESTED, NOT_MEASURED)
@@ -280,5 +280,5 @@ def board_of(study: Study, metrics: Metrics, ablation: pd.DataFrame | None = Non
     values = [content_digest(metrics.frame[METRIC_COLUMNS], more), *map(content_digest, sweeps.values())]
     params = {"claims": digest_of_file(PATH), "margin": MARGIN, "judge": low, **study.profile.significance}
     make = lambda: Scoreboard(study, whole, sweeps, low).scores().reset_index()  # noqa: E731
-    board = study.store.kept("analysis/claims", params | {"values": values}, make, VERSION, public=True)
+    board = study.store.frame("analysis/claims", params | {"values": values}, make, VERSION, public=True)
     return board.set_index("claim")

@@ -3,9 +3,9 @@
 import pandas as pd
 
 from lib.analysis.page_scorer import COLUMNS, MISTAKE, measurements
+from lib.schema import NeedsFilings
 from lib.stats import Resampling, columns_of
 from lib.study import Study
-from lib.words import NeedsFilings
 
 #: Stages of a recall in the part ``tokens``: the columns of :func:`tokens`.
 STAGES = {"page_recall_kept": "recall_of_kept_pages", "page_recall_both": "page_recall"}

@@ -12,8 +12,8 @@ from lib.method_sets import measured
 from lib.models.vectors import chunk_index, of_windows
 from lib.retrievers.chroma import n_windows, where_of
 from lib.retrievers.dense import question_vectors
+from lib.schema import CONDITIONS, Condition, NeedsFilings
 from lib.study import Study
-from lib.words import CONDITIONS, Condition, NeedsFilings
 
 EXACT, IN_STORE = "dense", "dense_chroma"
 TIME_COLUMNS = "condition method search_s low_s high_s n_questions n_windows machine".split()

@@ -8,7 +8,7 @@ import pandas as pd
 
 from lib.answers.prompt_context import BEST_BASELINE, NONE, ORACLES, Context, context, contexts
 from lib.evaluation import ANSWER_COLUMNS, METRIC_COLUMNS
-from lib.method import remembered
+from lib.method import memoized
 from lib.method_sets import TRAINED, baselines
 from lib.metrics.answers import BERT_SCORE, answer_metrics
 from lib.metrics.frame import Metrics, long_frame
@@ -17,8 +17,8 @@ from lib.models.encoders import Encoder, OnnxEncoder, load_encoder
 from lib.models.prompts import Prompt, Sampling
 from lib.models.weights import fetch, weights_hash
 from lib.models.written import Filled, Item
+from lib.schema import StudyError
 from lib.study import Study
-from lib.words import StudyError
 
 NO_SEGMENTS = "(no document segments)"
 SYSTEM = (
@@ -95,7 +95,7 @@ def score(study: Study, written: Answers, measure: Callable = answer_metrics) ->
     return table.assign(method=written.context.method, condition=written.context.condition)[METRIC_COLUMNS]
 
 
-@remembered
+@memoized
 def _token_encoder(study: Study) -> Encoder | OnnxEncoder:
     return load_encoder(fetch(study.profile.embedder.weights), study.profile.embedder.window, "float32")
 
@@ -136,7 +136,7 @@ def kept(study: Study, stage: str, wanted: Context, make: Callable[[Study, Answe
     params |= {name: study.digest(name) for name in ("questions", "chunks")} | study.settings_of(("answers",))
     if study.store.find(stage, params) is None and (written := answers(study, wanted)).filled.missing:
         return make(study, written)
-    return study.store.kept(stage, params, lambda: make(study, written), public=True)
+    return study.store.frame(stage, params, lambda: make(study, written), public=True)
 
 
 def scores(study: Study, wanted: Sequence[Context]) -> pd.DataFrame:

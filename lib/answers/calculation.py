@@ -17,9 +17,9 @@ from lib.answers.asked import asked_for
 from lib.answers.pages_read import filings_named, identities, pages_read, sheet_of
 from lib.answers.prompt_context import NONE, Context
 from lib.answers.reading import read
-from lib.corpus import edited
+from lib.corpus import data_file_digests
 from lib.files import digest_of_file
-from lib.method import remembered
+from lib.method import memoized
 from lib.metrics.right import right_metrics
 from lib.study import Study
 
@@ -34,7 +34,7 @@ CALCULATED = ["question_id", "text", "why_not", "formula", "source", "cells"]
 WAYS = {"calculation": (True, True), "calculation-only": (False, True), "calculation-no-formulas": (True, False)}
 
 
-@remembered
+@memoized
 def named_filings(study: Study) -> dict[str, dict[str, tuple[str, ...]]]:
     """The filings of the company that each question names, with the company's names; none where it names none."""
     study.need_filings("reading tables for a question")
@@ -59,7 +59,7 @@ def calculated(study: Study, wanted: Context, has_formulas: bool = True) -> pd.D
         return pd.DataFrame(rows, columns=CALCULATED)
 
     stage = CALCULATED_STAGE if has_formulas else f"{CALCULATED_STAGE}-without"
-    return study.store.kept(f"{stage}/{wanted.name}", params_of(study, wanted, False, has_formulas), make, VERSION)
+    return study.store.frame(f"{stage}/{wanted.name}", params_of(study, wanted, False, has_formulas), make, VERSION)
 
 
 def derivation(text: str, formula: str, cells: str) -> str:
@@ -74,7 +74,7 @@ def derivation(text: str, formula: str, cells: str) -> str:
 
 def params_of(study: Study, wanted: Context, has_fallback: bool, has_formulas: bool) -> dict:
     """All that calculation from a context depends on."""
-    params = context_params(study, wanted) | {"chunks": study.digest("chunks")} | edited("answers")
+    params = context_params(study, wanted) | {"chunks": study.digest("chunks")} | data_file_digests("answers")
     params |= {"data": {path.name: digest_of_file(path) for path in DATA}}
     return params | {"way": (has_fallback, has_formulas, True, False)}  # columns by period, no rows of a PDF's layout
 
@@ -92,7 +92,7 @@ def right(study: Study, wanted: Context, name: str) -> pd.DataFrame:
     params = params_of(study, wanted, has_fallback, has_formulas) | {"questions": study.digest("questions")}
     params |= study.settings_of(("answers", "generator") if has_fallback else ("answers",))
     stage = f"answers/right-by-calculation/{wanted.name}"
-    return study.store.kept(stage, params, make, VERSION, public=True)
+    return study.store.frame(stage, params, make, VERSION, public=True)
 
 
 def right_by_way(study: Study, wanted: Sequence[Context], names: Sequence[str] = tuple(WAYS)) -> pd.DataFrame:

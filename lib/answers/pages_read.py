@@ -6,26 +6,26 @@ import pandas as pd
 
 from lib.answers.prompt_context import Context, first_chunks
 from lib.data.rows import Sheet, kind_of, lines_of
-from lib.method import remembered
+from lib.method import memoized
 from lib.retrievers import matched
 from lib.retrievers.identity import Identity, company_match
 from lib.retrievers.names import core_words
 from lib.study import Study
 
 
-@remembered
+@memoized
 def pages_read(study: Study, wanted: Context) -> pd.DataFrame:
     """The pages of the first chunks of a context's run: question_id, doc_name and page, each once, best first."""
     return first_chunks(study, wanted)[["question_id", "doc_name", "page"]].drop_duplicates(ignore_index=True)
 
 
-@remembered
+@memoized
 def texts_of_pages(study: Study) -> dict[tuple[str, int], str]:
     """The text of every page, by doc_name and page."""
     return study.pages.set_index(["doc_name", "page"])["text"].to_dict()
 
 
-@remembered
+@memoized
 def identities(study: Study) -> dict[str, Identity]:
     """The identity of each filing by doc_name, in the order of the study's filings."""
     return {one.doc_name: one for one in matched.identities(study, False)}
@@ -42,7 +42,7 @@ def filings_named(questions: Sequence[str], known: Sequence[Identity]) -> list[d
     ]
 
 
-@remembered
+@memoized
 def sheet_of(study: Study, doc_name: str, page: int) -> Sheet:
     """A page's tables."""
     return sheet(doc_name, page, identities(study)[doc_name].year, texts_of_pages(study)[doc_name, page])

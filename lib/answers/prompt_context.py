@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import pandas as pd
 
 from lib.data.chunks import split_chunks
-from lib.method import remembered
+from lib.method import memoized
 from lib.methods import METHODS
+from lib.schema import CONDITIONS, IN_WORDS, Condition, StudyError
 from lib.study import Study
 from lib.tokens import tokenize
-from lib.words import CONDITIONS, IN_WORDS, Condition, StudyError
 
 NONE = "none"
 BEST_BASELINE = "best-baseline"
@@ -107,7 +107,7 @@ def chunks_retrieved(study: Study, wanted: Context) -> pd.DataFrame:
     return first_chunks(study, wanted).merge(texts, on="chunk_id", how="left")[COLUMNS]
 
 
-@remembered
+@memoized
 def segments_read(study: Study, wanted: Context) -> pd.DataFrame:
     """What the model reads of each retrieved chunk: COLUMNS, best rank first."""
     top, settings, tokenizer = chunks_retrieved(study, wanted), study.profile.answers, study.tokenizer

@@ -33,7 +33,7 @@ from lib.data.records import MOST_LETTERS, printable
 from lib.files import digest_of, write_atomically
 from lib.models.index import SERVER, chunk_of, page_of
 from lib.retrievers.identity import Identity, asked_period, identity_features, without_records
-from lib.words import PAGE_COLUMNS, StudyError
+from lib.schema import PAGE_COLUMNS, StudyError
 
 MOST_CHARACTERS = 4000  # of a question, which takes a second to read; those of FinanceBench have 600 at most
 NEAREST = 5  # filings whose pages are ranked

@@ -17,10 +17,10 @@ import pandas as pd
 from scipy import sparse
 
 from lib.archive.index import ArchiveIndex
-from lib.files import aside, digest_of
+from lib.files import digest_of, temporary_path
 from lib.retrievers.bm25 import BM25
 from lib.retrievers.identity import Identity, filing_identities, without_records
-from lib.words import PAGE_COLUMNS
+from lib.schema import PAGE_COLUMNS
 
 VERSION = 1
 PARTS = ("data", "indices", "indptr", "shape")  # of a sparse matrix
@@ -59,7 +59,7 @@ def _write(path: Path, made: Described) -> None:
     known["n_pages"] = made.pages.groupby("doc_name", sort=False).size().tolist()
     arrays = {part: np.asarray(getattr(made.words.weights, part)) for part in PARTS}
     arrays["page"] = made.pages["page"].to_numpy(int)
-    text, temporary = json.dumps(known, default=date.isoformat).encode(), aside(path)
+    text, temporary = json.dumps(known, default=date.isoformat).encode(), temporary_path(path)
     np.savez(temporary, known=np.frombuffer(text, np.uint8), **arrays)
     temporary.replace(path)
 

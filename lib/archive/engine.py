@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from lib.models.encoders import PRECISION, automatic_precision
-from lib.words import StudyError
+from lib.schema import StudyError
 
 ENGINE = "ENGINE"  # the variable that says where: ray, or empty
 ADDRESS = "RAY_ADDRESS"

@@ -27,7 +27,7 @@ from lib.files import digest_of, digest_of_file, exclusively, write_atomically
 from lib.models.index import Index, open_index
 from lib.models.vectors import CUT_BY, collection_name
 from lib.profile import Settings, load_profile
-from lib.words import StudyError
+from lib.schema import StudyError
 
 PLAN, LOCK, PICTURES = "plan.json", "index.lock", "pictures"
 KINDS = {"pages": ".parquet", "records": ".json"}  # the record goes last

@@ -13,7 +13,7 @@ from tokenizers import Tokenizer
 
 from lib.ahead.facts import facts_of
 from lib.archive.sources import about
-from lib.corpus import edited
+from lib.corpus import data_file_digests
 from lib.data.chunks import load_tokenizer, split_pages
 from lib.data.pages import read_filing
 from lib.files import digest_of, digest_of_file
@@ -21,7 +21,7 @@ from lib.models.encoders import Encoder, OnnxEncoder, load_encoder
 from lib.models.vectors import WINDOW, encode_filing, filing_digest, windows_of
 from lib.models.weights import fetch
 from lib.profile import Settings
-from lib.words import PAGE_COLUMNS
+from lib.schema import PAGE_COLUMNS
 
 VERSION = 1  # raised when the same filing gets other pages
 
@@ -37,7 +37,7 @@ class Reading(NamedTuple):
 
 def step_digest() -> str:
     """What a filing's pages depend on beside its file."""
-    return digest_of([VERSION, edited("ahead")])[:20]
+    return digest_of([VERSION, data_file_digests("ahead")])[:20]
 
 
 class Step:

@@ -21,7 +21,7 @@ from myst_parser.config.main import MdParserConfig
 from myst_parser.parsers.mdit import create_md_parser
 
 from lib.files import ROOT
-from lib.words import StudyError
+from lib.schema import StudyError
 
 #: Directive to what its argument has to be; the content of all but ``raw`` is checked like the text around it.
 DIRECTIVES = {

@@ -27,11 +27,11 @@ from lib.files import ROOT
 from lib.models.weights import hub_models
 from lib.options import Names
 from lib.published import METRICS_FILE
+from lib.schema import StudyError
 from lib.show.drawn import NARROW
 from lib.show.markup import escape
 from lib.studies import NOTEBOOKS
 from lib.study import Study
-from lib.words import StudyError
 
 #: Chapters that other pages may still link to by their old names, and where these lead.
 MOVED = {

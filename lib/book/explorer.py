@@ -29,10 +29,10 @@ from lib.metrics import retrieval
 from lib.metrics.frame import best
 from lib.metrics.pooled import pooled_gold
 from lib.models.written import read_records
+from lib.schema import CONDITIONS, RUN_COLUMNS, NeedsFilings
 from lib.store import FRAME, PRIVATE_FRAME
 from lib.study import Study
 from lib.typed import read_frame
-from lib.words import CONDITIONS, RUN_COLUMNS, NeedsFilings
 
 K = 5
 N_TOP = 5

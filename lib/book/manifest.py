@@ -23,9 +23,9 @@ from lib.models.encoders import automatic_precision, gpu
 from lib.models.weights import models_of
 from lib.published import ANSWERS_FILE, METRICS_FILE, exported_metrics, exported_run
 from lib.runs import trec_lines
+from lib.schema import Condition
 from lib.study import Study
 from lib.typed import read_csv, read_table
-from lib.words import Condition
 
 SOURCES = "lib notebooks book data _config.yml _toc.yml requirements.txt :!book/results".split()
 UNKNOWN = "unknown"  # in place of a commit

@@ -14,9 +14,9 @@ import nbformat
 import papermill
 
 from lib.files import ROOT, digest_of, digest_of_file, mend_of
+from lib.schema import NeedsFilings, StudyError
 from lib.studies import NOTEBOOKS
 from lib.study import Study
-from lib.words import NeedsFilings, StudyError
 
 SOURCES = "lib book examples _config.yml _toc.yml notebooks/profiles CITATION.cff requirements.txt".split()
 REPOSITORY = "RETRIEVAL_GAP_REPOSITORY"  # the variable with the address of the repository, which its publisher sets

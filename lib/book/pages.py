@@ -26,11 +26,11 @@ from lib.metrics import METRIC_TITLES
 from lib.metrics.frame import HEADLINE
 from lib.metrics.right import answer_right
 from lib.models.weights import lock
+from lib.schema import CONDITIONS, IN_WORDS
 from lib.show.display import markdown_table, number
 from lib.show.markup import escape, explorer_link
 from lib.show.tables import metric_cells, reported_runs
 from lib.study import Study
-from lib.words import CONDITIONS, IN_WORDS
 
 K = 5
 ASKED = Path(__file__).with_name("asked.json")  # of ``extras.asked``: questions on the demo with their answers

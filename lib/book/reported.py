@@ -9,8 +9,8 @@ from lib.analysis.facts import SOURCES, Facts, facts
 from lib.book.templates import filled
 from lib.metrics import METRIC_TITLES
 from lib.metrics.overlap import bleu_signature
+from lib.schema import IN_WORDS
 from lib.study import Study
-from lib.words import IN_WORDS
 
 NOT_STATED = "not stated"
 AT_DEPTH = re.compile(r"^(ndcg|nDCG|MRR|mrr|R)(\d+)$")  # a measure with its depth, in the names of columns

@@ -21,8 +21,8 @@ from lib.files import ROOT
 from lib.methods import METHODS, NEEDS
 from lib.profile import load_profile
 from lib.published import RESULTS, Published
+from lib.schema import StudyError
 from lib.study import Study
-from lib.words import StudyError
 
 FOLDER = ROOT / "book" / "submissions"
 ABOUT, RUN_FILES = "submission.yaml", ("run.trec", "run.trec.gz")

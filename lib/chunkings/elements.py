@@ -22,7 +22,7 @@ from lib.chunkings.tables import MARKER, SENTENCE_END, joined_tables, tables_of
 from lib.data.chunks import as_chunks
 from lib.data.pdf import read_layout
 from lib.files import end_with_parent
-from lib.method import Search, remembered, stored
+from lib.method import Search, memoized, stored
 
 N_WORKERS = 2
 CHARACTERS = 2048  # of a chunk of text and titles, at most, unless one element alone has more
@@ -101,7 +101,7 @@ def _begins(row: Row, kind: str, above: Row, text: str) -> bool:
     return gap < -2 or gap > 0.55 * height or bool(MARKER.fullmatch(row.cells[0].text))
 
 
-@remembered
+@memoized
 def elements(study: Search) -> pd.DataFrame:
     """ELEMENT_COLUMNS of every page, in order: a page's elements hold every character of its text."""
     import pymupdf

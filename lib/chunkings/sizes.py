@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 
 from lib.data.chunks import as_chunks, split_chunks, split_pages
-from lib.method import Search, remembered
+from lib.method import Search, memoized
 from lib.models.vectors import chunk_vectors
-from lib.words import CHUNK_COLUMNS
+from lib.schema import CHUNK_COLUMNS
 
 #: Tokens of a chunk, and tokens that neighbours share.
 SIZES = {"fixed_128": (126, 16), "fixed_256": (254, 32), "fixed_512": (510, 64)}
@@ -22,10 +22,10 @@ def table(study: Search, name: str) -> pd.DataFrame:
     return split_pages(study.chunks, study.tokenizer, *SIZES[name])
 
 
-@remembered
+@memoized
 def sizes_together(study: Search) -> tuple[pd.DataFrame, np.ndarray]:
     """The chunks of all :data:`SIZES`, size after size, and which of them are the first of a page with their text."""
-    chunks = pd.concat([study.over(name).chunks for name in SIZES], ignore_index=True)
+    chunks = pd.concat([study.with_chunks(name).chunks for name in SIZES], ignore_index=True)
     return chunks, ~chunks["key"].duplicated().to_numpy()
 
 
@@ -35,14 +35,14 @@ def aggregate(study: Search) -> pd.DataFrame:
     return as_chunks(chunks.loc[is_first, list(CHUNK_COLUMNS[2:])].to_numpy().tolist())
 
 
-@remembered
+@memoized
 def children(study: Search) -> pd.DataFrame:
     """The small spans that parent-child retrieval searches: chunk (row of the parent) and text, in order."""
     settings = study.profile.parent_child
     return split_chunks(study.chunks, study.tokenizer, settings.size, settings.overlap)
 
 
-@remembered
+@memoized
 def child_vectors(study: Search) -> np.ndarray:
     """The unit vectors of all children, shape (n_children, dimension)."""
     table = children(study)

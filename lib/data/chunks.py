@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 from tokenizers import Encoding, Tokenizer
 
-from lib.words import CHUNK_COLUMNS, StudyError, chunk_id
+from lib.schema import CHUNK_COLUMNS, StudyError, chunk_id
 
 
 def load_tokenizer(weights: Path) -> Tokenizer:

@@ -11,7 +11,7 @@ from tqdm.auto import tqdm
 
 from lib.data.records import is_safe_name
 from lib.files import digest_of_file, report, write_atomically
-from lib.words import DatasetError
+from lib.schema import DatasetError
 
 BASE_URL = "https://raw.githubusercontent.com/patronus-ai/financebench/main"
 CHECKSUMS = Path(__file__).with_name("financebench.sha256")

@@ -11,7 +11,7 @@ from lib.data.download import download_financebench
 from lib.data.layout import Dataset
 from lib.data.records import CONTROL, MOST_LETTERS, printable
 from lib.files import ROOT, digest_of, write_atomically
-from lib.words import DatasetError
+from lib.schema import DatasetError
 
 DATA, DEMO, RESULTS = ROOT / "data", ROOT / "data" / "demo", ROOT / "book" / "results"
 DATA_VARIABLE = "RETRIEVAL_GAP_DATA"

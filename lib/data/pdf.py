@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lib.words import StudyError
+from lib.schema import StudyError
 
 if TYPE_CHECKING:
     import pymupdf

@@ -15,7 +15,7 @@ from annotated_types import Predicate
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, ValidationError, model_validator
 
 from lib.data.layout import DOCUMENTS
-from lib.words import DatasetError, doc_type_label
+from lib.schema import DatasetError, doc_type_label
 
 NAME_RULE = "use ASCII letters, digits, '_', '-' and '.' only, at most 200"
 SIGNS = "-_.:/#+=@"  # of an id: none has a meaning in HTML, or separates columns

@@ -22,10 +22,10 @@ from lib.method_sets import baselines, in_comparisons
 from lib.methods import METHODS
 from lib.metrics.frame import Metrics
 from lib.published import METRICS_FILE, Published
+from lib.schema import StudyError
 from lib.stats import Resampling, columns_of
 from lib.studies import open_study
 from lib.study import Study
-from lib.words import StudyError
 
 BESIDE = ("dense_records", "ahead")  # and the best baseline
 NEEDED = "doc_recall|page_recall|page_hit"  # of the study's rows

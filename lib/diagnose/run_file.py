@@ -20,7 +20,7 @@ import pandas as pd
 
 from lib.data.records import printable
 from lib.metrics.retrieval import PAGE
-from lib.words import RUN_COLUMNS, StudyError
+from lib.schema import RUN_COLUMNS, StudyError
 
 NO_PAGE = -9  # before no first page
 LISTS, DOCUMENTS = ("pages", "passages", "results"), ("doc", "document", "doc_name")

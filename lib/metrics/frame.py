@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from lib.words import CONDITIONS, Condition, StudyError
+from lib.schema import CONDITIONS, Condition, StudyError
 
 HEADLINE = ("doc_recall", "page_recall", "ctx_bleu", "ctx_rouge_l")
 NO_DEPTH = -1

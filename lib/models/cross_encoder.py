@@ -8,7 +8,7 @@ import numpy as np
 
 from lib.data.chunks import spans_of
 from lib.models.encoders import OnnxModel, dtype_of, in_batches_that_fit, loading, positions_of, reading
-from lib.words import StudyError
+from lib.schema import StudyError
 
 VERSION = 1  # raised when the same weights give other scores
 

@@ -13,7 +13,7 @@ from tokenizers import Encoding
 
 from lib.data.chunks import load_tokenizer
 from lib.models.dequantise import BGE_QUERY
-from lib.words import StudyError
+from lib.schema import StudyError
 
 Role = Literal["query", "document"]
 Result = TypeVar("Result")

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from lib.files import ROOT, end_with_parent
 from lib.models.prompts import Generation, GenerationError, Generator, OnDone, Request
-from lib.words import StudyError
+from lib.schema import StudyError
 
 MAX_DEATHS = 3  # processes that may die in a row, without an answer between them, before all is given up
 SERVER = (sys.executable, "-m", "lib.models.generator")  # takes the file descriptor of a pipe, and settings as JSON

@@ -24,7 +24,7 @@ import pandas as pd
 from filelock import ReadWriteLock, Timeout
 
 from lib.files import PATIENCE_S, digest_of_file, report, write_atomically
-from lib.words import StudyError
+from lib.schema import StudyError
 
 SERVER = "CHROMA"  # the variable that names a served Chroma, host:port
 HNSW = {"space": "ip", "ef_search": 1000, "max_neighbors": 32}

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from lib.words import StudyError
+from lib.schema import StudyError
 
 
 class GenerationError(StudyError):

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from lib.files import digest_of
-from lib.method import Search, remembered
+from lib.method import Search, memoized
 from lib.models.encoders import Role, dtype_of, in_batches_that_fit, kept_precision, loading, positions_of, reading
 from lib.models.weights import fetch, weights_hash
 
@@ -79,7 +79,7 @@ def to_matrix(rows: np.ndarray) -> sparse.csr_array:
     return matrix
 
 
-@remembered
+@memoized
 def _encoder(study: Search) -> SpladeEncoder:
     settings = study.profile.splade
     options = {name: settings[name] for name in (*OPTIONS, "batch_size")}
@@ -97,5 +97,5 @@ def sparse_vectors(study: Search, stage: str, texts: Sequence[str], role: Role =
 
     kept = space | {"precision": kept_precision(settings.precision)}
     fill = partial(study.cache.rows, kept, texts, encode, dtype=TERM, label=stage)
-    study.store.kept(stage, space | {"texts": digest_of(list(texts))}, lambda: {"shape": fill().shape})
+    study.store.frame(stage, space | {"texts": digest_of(list(texts))}, lambda: {"shape": fill().shape})
     return to_matrix(fill())

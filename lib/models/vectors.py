@@ -13,7 +13,7 @@ from tqdm.auto import tqdm
 from lib.data.chunks import split_chunks
 from lib.data.locate import named_apart
 from lib.files import digest_of
-from lib.method import Search, remembered, stored
+from lib.method import Search, memoized, stored
 from lib.models.encoders import VERSION, Encoder, OnnxEncoder, Role, kept_precision, load_encoder
 from lib.models.index import Index, open_index
 from lib.models.weights import fetch, weights_hash
@@ -24,7 +24,7 @@ WINDOW = ("window", "window_overlap", "long_chunks")  # settings of the embedder
 WINDOWS_VERSION = 1  # raised when `split_chunks` gives something else
 
 
-@remembered
+@memoized
 def windows(study: Search) -> pd.DataFrame:
     """The windows that represent each chunk: ``chunk`` (row of the chunk) and ``text``.
 
@@ -48,7 +48,7 @@ def windows_of(
     return table.groupby("chunk", as_index=False).first() if long_chunks == "truncate" else table
 
 
-@remembered
+@memoized
 def _encoder(study: Search, weights: Path, window: int) -> Encoder | OnnxEncoder:
     return load_encoder(weights, window, study.profile.embedder.precision, study.profile.embedder.batch_size)
 
@@ -75,7 +75,7 @@ def encode_texts(
     space |= {"list": listed} if is_pinned else {}
     rows, different = pd.factorize(np.asarray(texts, object))
     items = [(str(row), text) for row, text in enumerate(different)] if is_pinned else different.tolist()
-    encoder = cache(lambda: _encoder(study.over(""), weights(), window))
+    encoder = cache(lambda: _encoder(study.with_chunks(""), weights(), window))
 
     def encode(part: list) -> np.ndarray:
         return encoder().encode([item[1] for item in part] if is_pinned else part, role)
@@ -83,7 +83,7 @@ def encode_texts(
     kept = space | {"precision": kept_precision(settings.precision)}
     vectors = partial(study.cache.rows, kept, items, encode, label=stage)
     # the entry says how long it took, and that it is done; the vectors themselves are in the cache
-    study.store.kept(stage, space | {"texts": listed}, lambda: {"shape": vectors().shape})
+    study.store.frame(stage, space | {"texts": listed}, lambda: {"shape": vectors().shape})
     return vectors()[rows] if len(rows) else vectors()
 
 
@@ -140,7 +140,7 @@ def chunk_index(
         found = index.read([name for name, digest in digests.items() if known.get(name) == digest])
         found = {name: vectors for name, (_, vectors) in found.items()}
         missing = [name for name in filings if name not in found]
-        encoder = cache(lambda: _encoder(study.over(""), fetch(settings.weights), window))
+        encoder = cache(lambda: _encoder(study.with_chunks(""), fetch(settings.weights), window))
         for name in tqdm(missing, desc=table, unit="filing", mininterval=5, disable=not missing):
             found[name] = encode_filing(encoder(), filings[name]["text"])
             index.put(name, digests[name], filings[name]["chunk_id"].tolist(), found[name])
@@ -161,7 +161,7 @@ def chunk_vectors(study: Search, table: str, chunks: Sequence[int], texts: Seque
     settings, texts = study.profile.embedder, list(texts)
     params = {"model": weights_hash(settings.weights), "version": VERSION, "role": "document"}
     params |= {"window": given.get("window") or settings.window, "precision": settings.precision}
-    study.store.kept(f"embeddings/{table}", params | {"texts": digest_of(texts)}, lambda: {"shape": read().shape})
+    study.store.frame(f"embeddings/{table}", params | {"texts": digest_of(texts)}, lambda: {"shape": read().shape})
     return read()
 
 
@@ -171,7 +171,7 @@ def of_windows(study: Search) -> tuple[str, np.ndarray, list[str]]:
     return study.chunking or "windows", table["chunk"].to_numpy(), table["text"].tolist()
 
 
-@remembered
+@memoized
 def window_vectors(study: Search) -> tuple[np.ndarray, np.ndarray]:
     """For every window the row of its chunk, and its unit vector (n_windows, dimension)."""
     name, chunks, texts = of_windows(study)

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from lib.files import digest_of, digest_of_file, exclusively, mend_of, read_yaml, report
 from lib.models.dequantise import dequantise
-from lib.words import StudyError
+from lib.schema import StudyError
 
 LOCK = Path(__file__).with_name("weights.lock.yaml")
 WEIGHT_SUFFIXES = (".safetensors", ".onnx", ".gguf")

@@ -17,7 +17,7 @@ from tqdm.auto import tqdm
 from lib.cache import Cache
 from lib.files import digest_of, exclusively, report, write_atomically
 from lib.models.prompts import Generation, GenerationError, Generator, Prompt, Request, Sampling, fault
-from lib.words import StudyError
+from lib.schema import StudyError
 
 LISTS = "*/*/generations*.jsonl"  # of every study, from the cache's folder
 OF_LOG, OF_KEYS = "log = ? ORDER BY rowid", "key IN (SELECT value FROM json_each(?))"

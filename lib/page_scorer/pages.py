@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from lib.folds import By, Fold, make_folds
-from lib.method import remembered
+from lib.method import memoized
 from lib.models.vectors import encode_texts
 from lib.models.weights import weights_hash
 from lib.retrievers import matched
@@ -22,14 +22,14 @@ PageKey = tuple[str, int]
 ScoreFold = Callable[[Study, Fold], tuple[np.ndarray, dict]]
 
 
-@remembered
+@memoized
 def page_texts(study: Study) -> list[str]:
     """Every page with whitespace collapsed, cut as published at M = ``page_scorer.max_characters``."""
     limit = study.profile.page_scorer.max_characters
     return [" ".join(text.split())[:limit] for text in study.pages["text"]]
 
 
-@remembered
+@memoized
 def headed_texts(study: Study) -> list[str]:
     """:func:`page_texts` behind company, period and form of their filings' records; a page without text stays so."""
     header_of = {identity.doc_name: identity.header for identity in matched.identities(study, False)}
@@ -37,7 +37,7 @@ def headed_texts(study: Study) -> list[str]:
     return [text and f"{header_of[doc_name]}. {text}" for doc_name, text in pages]
 
 
-@remembered
+@memoized
 def page_rows(study: Study) -> dict[PageKey, int]:
     """From (doc_name, page) to the page's row in ``study.pages``."""
     keys = study.pages[["doc_name", "page"]].itertuples(index=False, name=None)
@@ -49,7 +49,7 @@ def text_by_page(study: Study, texts: Callable[[Study], list[str]] = page_texts)
     return dict(zip(page_rows(study), texts(study), strict=True))
 
 
-@remembered
+@memoized
 def base_vectors(study: Study, section: str = "page_scorer_light") -> tuple[np.ndarray, np.ndarray]:
     """The untrained encoder's vectors of questions (n_questions, d) and of as much of pages as a section says."""
     encode = partial(encode_texts, study, window=study.profile[section].max_tokens, is_pinned=True)

@@ -6,12 +6,12 @@ As published, stage two is ``dense``, which ranks the pages anew; ORDERS has oth
 import numpy as np
 import pandas as pd
 
-from lib.method import remembered
+from lib.method import memoized
 from lib.page_scorer import full, light
 from lib.page_scorer.pages import KEPT, base_vectors, load_scores, page_rows
 from lib.retrievers import dense
+from lib.schema import StudyError
 from lib.study import Study
-from lib.words import StudyError
 
 #: What orders the chunks of the best pages.
 ORDERS = {"base": "base encoder (as published)", "page": "page order", "sum": "sum of both scores"}
@@ -19,7 +19,7 @@ ORDERS = {"base": "base encoder (as published)", "page": "page order", "sum": "s
 TUNED = {"full": "page_scorer", "best": "page_scorer_best"}
 
 
-@remembered
+@memoized
 def pages_of_chunks(study: Study) -> np.ndarray:
     """The row in ``study.pages`` of each chunk's page, shape (n_chunks,)."""
     rows, chunks = page_rows(study), study.chunks
@@ -91,7 +91,7 @@ def comparable(study: Study, page_scores: np.ndarray, candidates: np.ndarray) ->
     return kept
 
 
-@remembered
+@memoized
 def base_chunk_scores(study: Study) -> np.ndarray:
     """Stage two's scores of all chunks, those of ``dense``."""
     return dense.score(study, study.candidates("standard"))
@@ -106,7 +106,7 @@ def page_run(study: Study, page_scores: np.ndarray, candidates: np.ndarray, dept
     return run
 
 
-@remembered
+@memoized
 def scorer_scores(study: Study, name: str, by: str = "company") -> np.ndarray:
     """The page scores of a scorer, shape (n_questions, n_pages), ``-inf`` where a trained scorer's is not kept.
 

@@ -11,7 +11,7 @@ import numpy as np
 from rank_bm25 import BM25Okapi
 from scipy import sparse
 
-from lib.method import Search, remembered
+from lib.method import Search, memoized
 from lib.tokens import content_tokens, tokenize
 
 #: How texts become tokens, and whether weights are sound.
@@ -76,7 +76,7 @@ class BM25(BM25Okapi):
         return np.asarray(self.weights[rows].sum(axis=0)).ravel() if rows else np.zeros(self.weights.shape[1])
 
 
-@remembered
+@memoized
 def index(study: Search, k1: float | None = None, form: str = "sound") -> BM25:
     """BM25 over the study's chunks, built once a process for each ``k1`` (by default the profile's) and form."""
     settings = study.profile.bm25

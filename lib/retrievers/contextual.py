@@ -16,7 +16,7 @@ import pandas as pd
 
 from lib.data.chunks import split_chunks
 from lib.files import read_yaml
-from lib.method import Search, remembered
+from lib.method import Search, memoized
 from lib.models.vectors import chunk_vectors
 from lib.models.written import Filled
 from lib.profile import SPECIAL_TOKENS
@@ -52,7 +52,7 @@ def excerpt(pages: Sequence[str]) -> str:
     return (text or texts[0])[:MAX_CHARACTERS]
 
 
-@remembered
+@memoized
 def written(study: Search) -> Filled:
     """The context of every filing, by doc_name, written from its header, the first page's date, and an excerpt."""
     pages = study.pages.sort_values(["doc_name", "page"]).groupby("doc_name")["text"].agg(list)
@@ -97,7 +97,7 @@ def prefixed_windows(study: Search, context: Context) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True).sort_values("chunk", kind="stable", ignore_index=True)
 
 
-@remembered
+@memoized
 def window_vectors(study: Search, context: Context) -> tuple[np.ndarray, np.ndarray]:
     """For every prefixed window the row of its chunk, and its unit vector (n_windows, dimension)."""
     table = prefixed_windows(study, context)
@@ -112,7 +112,7 @@ def score_dense(study: Search, candidates: np.ndarray, *, context: Context) -> n
     return best_window_scores(question_vectors(study), vectors, owners, len(study.chunks))
 
 
-@remembered
+@memoized
 def bm25_index(study: Search, context: Context) -> BM25:
     """BM25 over the chunks with their contexts."""
     texts = study.chunks["doc_name"].map(contexts(study, context)) + "\n" + study.chunks["text"]

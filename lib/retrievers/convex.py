@@ -14,7 +14,7 @@ from ir_measures import nDCG
 
 from lib import runs
 from lib.folds import Fold, make_folds
-from lib.method import Search, remembered
+from lib.method import Search, memoized
 from lib.metrics.retrieval import doc_recall, page_recall, rank_measures
 from lib.retrievers import bm25, dense
 from lib.retrievers.fusion import min_max, softmax
@@ -27,7 +27,7 @@ CHOSEN_BY = "ndcg"
 METRICS = ("doc_recall", "page_recall", CHOSEN_BY)
 
 
-@remembered
+@memoized
 def unscaled(study: Search) -> tuple[np.ndarray, np.ndarray]:
     """The scores of ``dense`` and of ``bm25``, which are the same for all candidates."""
     return dense.score(study, None), bm25.score(study, None)

@@ -72,7 +72,7 @@ def score_whole(study: Search, candidates: np.ndarray) -> np.ndarray:
 
 def score_sizes(study: Search, candidates: np.ndarray) -> np.ndarray:
     """The scores of the chunks of all fixed sizes in one index, shape (n_questions, n_chunks)."""
-    scores = np.concatenate([score_whole(study.over(name), candidates) for name in SIZES], axis=1)
+    scores = np.concatenate([score_whole(study.with_chunks(name), candidates) for name in SIZES], axis=1)
     return scores[:, sizes_together(study)[1]]
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from lib.chunkings.elements import elements, is_furniture
-from lib.method import Search, remembered
+from lib.method import Search, memoized
 from lib.models.vectors import chunk_vectors
 from lib.retrievers.dense import cosines, question_vectors
 
@@ -66,10 +66,10 @@ def captions(chunks: pd.DataFrame, found: pd.DataFrame) -> dict[int, str]:
     return {row: " ".join(text.split())[:MAX_SENTENCE] for row, text in before.items()}
 
 
-@remembered
+@memoized
 def represent(study: Search) -> pd.DataFrame:
     """The keywords, summary and prefix of each element chunk, which its own text replaces where one is empty."""
-    texts, named = study.chunks["text"].tolist(), captions(study.chunks, elements(study.over("")))
+    texts, named = study.chunks["text"].tolist(), captions(study.chunks, elements(study.with_chunks("")))
     first = [named.get(row) or " ".join(sentences_of(text)[:2]) for row, text in enumerate(texts)]
     return metadata_of(texts).assign(prefix=first).apply(lambda column: column.where(column != "", texts))
 

@@ -140,6 +140,6 @@ def verdicts(study: Search) -> pd.DataFrame:
         params |= {"settings": study.settings_of(("embedder", "hybrid_rrf"))}
         params |= {"queries": digest_of(queries.tolist()), "top": top}
         make = lambda: first_ranks(second_round(study, queries, study.candidates("standard")), top)  # noqa: E731
-        return study.store.kept("crag/second-round", params, make, public=True)
+        return study.store.frame("crag/second-round", params, make, public=True)
 
     return corrected(study, study.run(FIRST_STAGE), again)[1]

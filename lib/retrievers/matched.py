@@ -10,13 +10,13 @@ import numpy as np
 import pandas as pd
 
 from lib import runs
-from lib.method import Search, remembered
+from lib.method import Search, memoized
 from lib.retrievers.identity import Identity, filing_identities, identity_features
 
 SLACK = 1e-4  # of the fit: sums of the same weights differ by rounding
 
 
-@remembered
+@memoized
 def identities(study: Search, is_from_covers: bool) -> list[Identity]:
     """The identity of every filing, in the order of ``filings``, from its records or from its first pages alone."""
     return filing_identities(study.filings, study.pages, is_from_covers)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from lib.files import read_yaml
-from lib.method import Search, remembered
+from lib.method import Search, memoized
 from lib.models.prompts import Prompt, Sampling
 from lib.models.written import Filled, Item
 from lib.profile import Settings
@@ -57,7 +57,7 @@ def _ids(name: str, settings: Settings) -> list[str]:
     return [f"{name}/{number}" for number in range(n)] if n else [name]
 
 
-@remembered
+@memoized
 def with_texts(study: Search, kind: str) -> list[tuple[str, list[str]]]:
     """Each question and the texts of a kind that were written for it: one, or ``n_passages``, without the missing."""
     fields, settings = asked(study), settings_of(study, kind)

@@ -10,7 +10,7 @@ from tokenizers import Tokenizer
 
 from lib import runs
 from lib.data.chunks import load_tokenizer
-from lib.method import Search, remembered
+from lib.method import Search, memoized
 from lib.models.cross_encoder import VERSION, OnnxCrossEncoder, TorchCrossEncoder, load_cross_encoder, passages_of
 from lib.models.weights import fetch, weights_hash
 
@@ -18,7 +18,7 @@ BATCH = 64
 HEAD_TOKENS = 256
 
 
-@remembered
+@memoized
 def cross_encoder(study: Search, window: int) -> tuple[OnnxCrossEncoder | TorchCrossEncoder, Tokenizer]:
     """The profile's model and its tokenizer."""
     weights = fetch(study.profile.rerank.weights)
@@ -38,7 +38,7 @@ def pool_scores(study: Search, pool: pd.DataFrame, head_tokens: int | None = Non
     pairs = list(zip(questions, texts, strict=True))
 
     def compute(pairs: list[tuple[str, str]]) -> np.ndarray:
-        model, tokenizer = cross_encoder(study.over(""), window)
+        model, tokenizer = cross_encoder(study.with_chunks(""), window)
         passages = [passages_of(*pair, tokenizer, window)[: 1 if is_head else None] for pair in pairs]
         flat = [(pair[0], text) for pair, part in zip(pairs, passages, strict=True) for text in part]
         starts = np.cumsum([0, *map(len, passages[:-1])])

@@ -3,11 +3,11 @@
 import numpy as np
 from scipy import sparse
 
-from lib.method import Search, remembered
+from lib.method import Search, memoized
 from lib.models.sparse import sparse_vectors
 
 
-@remembered
+@memoized
 def chunk_vectors(study: Search) -> sparse.csr_array:
     """The sparse vectors of the chunks, shape (n_chunks, n_terms)."""
     return sparse_vectors(study, "sparse/chunks", study.chunks["text"].tolist())

@@ -8,9 +8,9 @@ import pandas as pd
 
 from lib.methods import METHODS
 from lib.metrics import METRIC_TITLES
+from lib.schema import IN_WORDS
 from lib.show.html import as_html
 from lib.show.markup import Markup, escape
-from lib.words import IN_WORDS
 
 UNBROKEN = re.compile(r"(\[[^\s,]+,|^likely|^not) (?=[^\s,]+\]$|gain$|loss$|shown$)")  # an interval, and a verdict
 SIGN = re.compile(r"(?<![^\s\[(])-(?=\d)")  # of a number, which no letter or digit is before

@@ -12,12 +12,12 @@ import pandas as pd
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
+from lib.schema import NeedsFilings
 from lib.show.display import HEADS, TITLES, Shown, markdown_table, p_value, seconds, typeset
 from lib.show.drawn import NARROW, OF_DEMO, for_phone, not_drawn, pages_in, smallest_type
 from lib.show.markup import PLACEHOLDER, as_csv, escape
 from lib.show.tables import title
 from lib.study import Study
-from lib.words import NeedsFilings
 
 TYPE, NOT_DRAWN = ("smallest type", "not drawn")  # in a figure's file
 PAGE_COMMENT = "shows a page of a filing"

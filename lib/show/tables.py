@@ -8,8 +8,8 @@ from lib.analysis.facts import MAIN, Rows, facts
 from lib.methods import METHODS
 from lib.metrics import METRIC_TITLES
 from lib.metrics.frame import HEADLINE
+from lib.schema import CONDITIONS, IN_WORDS, Condition
 from lib.show.display import with_interval
-from lib.words import CONDITIONS, IN_WORDS, Condition
 
 
 def reported_rows(dataset: str, table: str, source: str = MAIN) -> Rows:

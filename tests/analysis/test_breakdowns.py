@@ -11,8 +11,8 @@ from lib.analysis import breakdowns, sizes
 from lib.analysis.breakdowns import NAMED, Seen, by_group, group_interval
 from lib.analysis.climb import climb
 from lib.metrics.frame import Metrics
+from lib.schema import NeedsFilings
 from lib.stats import Resampling, wilson
-from lib.words import NeedsFilings
 from tests.made import make_study, values
 
 IDS = pd.Index([f"q{i}" for i in range(40)])

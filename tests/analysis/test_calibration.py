@@ -11,8 +11,8 @@ from lib.analysis import calibration
 from lib.analysis.calibration import ALL, NUMBER, TEXT, YES_NO
 from lib.data.labelled import REFUSED, RIGHT, WRONG, labelled_answers, labels_digest
 from lib.profile import Settings
+from lib.schema import DatasetError
 from lib.store import Store
-from lib.words import DatasetError
 from tests.conftest import write_lines
 from tests.made import make_study
 

@@ -20,7 +20,7 @@ from lib.analysis.decomposition import (
 )
 from lib.evaluation import METRIC_COLUMNS
 from lib.metrics.retrieval import doc_recall, page_recall
-from lib.words import NeedsFilings
+from lib.schema import NeedsFilings
 from tests.made import make_study
 
 TEXTS = ["cover", "net sales rose by ten percent while costs fell", "cash", "net sales of another company"]

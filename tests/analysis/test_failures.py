@@ -5,7 +5,7 @@ import pytest
 
 from lib.analysis import failures
 from lib.analysis.failures import OF_PAGES, SORTS, missed_pages
-from lib.words import NeedsFilings
+from lib.schema import NeedsFilings
 from tests.made import make_study
 
 NUMBERS = " ".join(f"1,{i:03d}" for i in range(30))

@@ -13,8 +13,8 @@ from lib.analysis.families import RUNG, corrected, family_of, members
 from lib.analysis.ladder import LADDER
 from lib.metrics.frame import Metrics
 from lib.profile import load_profile
+from lib.schema import NeedsFilings
 from lib.stats import Resampling
-from lib.words import NeedsFilings
 from tests.made import make_study, values
 
 IDS = list("abcd")

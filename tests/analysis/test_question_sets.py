@@ -13,10 +13,10 @@ from lib.method_sets import compared
 from lib.metrics.retrieval import page_recall
 from lib.published import METRICS_FILE
 from lib.retrievers.bm25 import BM25
+from lib.schema import StudyError
 from lib.stats import Resampling
 from lib.store import FRAME
 from lib.typed import table_bytes, write_frame
-from lib.words import StudyError
 from tests.made import values
 from tests.small import QUESTIONS, open_small, small_folder
 

@@ -5,7 +5,7 @@ import pandas as pd
 
 from lib.analysis import vector_store
 from lib.profile import load_profile
-from lib.words import NeedsFilings
+from lib.schema import NeedsFilings
 from tests.made import make_study
 
 

@@ -18,7 +18,7 @@ from lib.data.chunks import load_tokenizer
 from lib.metrics.frame import Metrics, long_frame
 from lib.models.written import GenerationLog, Model
 from lib.profile import Settings
-from lib.words import StudyError
+from lib.schema import StudyError
 from tests import made
 from tests.retrievers.conftest import Rule
 

@@ -20,7 +20,7 @@ from lib.data import pdf
 from lib.files import ROOT
 from lib.profile import load_profile
 from lib.retrievers.identity import Identity
-from lib.words import StudyError
+from lib.schema import StudyError
 from tests.archive.conftest import NAMES
 
 PROGRAM = """

@@ -18,7 +18,7 @@ from lib.archive.index import ArchiveIndex, write_index
 from lib.files import ROOT
 from lib.models.index import SERVER
 from lib.profile import load_profile
-from lib.words import StudyError
+from lib.schema import StudyError
 from tests.archive.conftest import NAMES
 from tests.served import Server
 

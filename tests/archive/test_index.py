@@ -9,7 +9,7 @@ from lib.archive.sources import about, passed_over, sources_of
 from lib.archive.step import step_digest
 from lib.files import digest_of_file
 from lib.profile import load_profile
-from lib.words import StudyError
+from lib.schema import StudyError
 from tests.conftest import write_pdf
 
 PROFILE = load_profile("default")

@@ -8,7 +8,7 @@ from lib.archive.ask import Archive
 from lib.archive.index import ArchiveIndex, write_index
 from lib.models import vectors
 from lib.models.vectors import window_vectors
-from lib.words import StudyError
+from lib.schema import StudyError
 from tests.conftest import open_folder
 
 SIZES = {"chunks.size": 16, "chunks.overlap": 4, "embedder.window": 16, "embedder.window_overlap": 4}

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from lib.book import allowed
 from lib.book.allowed import check_generated, found_in, found_in_html, found_in_output
+from lib.schema import StudyError
 from lib.show.markup import CONTROL, escape, explorer_link
-from lib.words import StudyError
 from tests.breaking.hostile import TEXTS
 
 OURS = """::::{table} Caption. {download}`CSV <../tables/x-1.csv>`

@@ -15,8 +15,8 @@ import pytest
 
 from lib.book import notebooks
 from lib.files import ROOT, write_atomically
+from lib.schema import NeedsFilings, StudyError
 from lib.store import Store
-from lib.words import NeedsFilings, StudyError
 from tests.made import make_study
 from tests.test_files import until
 

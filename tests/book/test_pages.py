@@ -30,7 +30,7 @@ from lib.files import ROOT
 from lib.methods import METHODS
 from lib.models.weights import lock
 from lib.profile import load_profile
-from lib.words import StudyError
+from lib.schema import StudyError
 
 METRICS = {"doc_recall": 0.9, "page_recall": 0.4, "ctx_bleu": 0.2, "ctx_rouge_l": 0.3}
 

@@ -13,7 +13,7 @@ from lib.book.submissions import ABOUT, FOLDER, checked, published_study, stated
 from lib.diagnose.kept import Outside, keep
 from lib.evaluation import evaluate
 from lib.runs import trec_lines
-from lib.words import StudyError
+from lib.schema import StudyError
 
 EXAMPLE = FOLDER / "rank_bm25_pages"
 

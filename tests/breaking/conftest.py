@@ -11,9 +11,9 @@ import pytest
 import yaml
 
 from lib.evaluation import evaluate
+from lib.schema import StudyError
 from lib.studies import open_study
 from lib.study import Study
-from lib.words import StudyError
 from tests.small import browser, write_dataset  # noqa: F401
 
 LONGEST = 9000  # characters of an error that a person still reads: 50 problems, a line each

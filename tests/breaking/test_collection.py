@@ -6,7 +6,7 @@ import pytest
 
 from lib.models import index
 from lib.models.index import SEAL, open_index
-from lib.words import StudyError
+from lib.schema import StudyError
 from tests.breaking.damage import DAMAGES
 from tests.models.test_index import NAME, SMALL, VECTORS, filled, read
 

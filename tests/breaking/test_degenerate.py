@@ -9,8 +9,8 @@ from extras.measure import measure
 from lib.diagnose.diagnosis import diagnosis_of
 from lib.evaluation import evaluate, summarise
 from lib.folds import make_folds
+from lib.schema import StudyError
 from lib.stats import Resampling
-from lib.words import StudyError
 from tests.conftest import DatasetFolder
 
 pytestmark = [pytest.mark.slow, pytest.mark.breaking]

@@ -13,8 +13,8 @@ from lib.evaluation import evaluate
 from lib.folds import assign_folds
 from lib.models.encoders import Encoder
 from lib.profile import MOST, SPECIAL_TOKENS, Settings, load_profile
+from lib.schema import StudyError
 from lib.stats import Resampling
-from lib.words import StudyError
 from tests.made import make_study
 
 pytestmark = [pytest.mark.slow, pytest.mark.breaking]

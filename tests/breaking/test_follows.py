@@ -18,8 +18,8 @@ from lib.evaluation import SUMMARY_FILE, read_metrics
 from lib.files import digest_of_file
 from lib.published import MANIFEST, METRICS_FILE, RESULTS, RUNS_FILE, Published, Runs
 from lib.runs import trec_lines
+from lib.schema import StudyError
 from lib.typed import read_table, table_bytes
-from lib.words import StudyError
 from tests.breaking.damage import cases
 
 pytestmark = pytest.mark.breaking

@@ -23,9 +23,9 @@ from lib.archive.ask import Archive, page_picture
 from lib.archive.index import ArchiveIndex, write_index
 from lib.data import pdf
 from lib.data.locate import named_apart
-from lib.files import aside
+from lib.files import temporary_path
 from lib.profile import load_profile
-from lib.words import StudyError
+from lib.schema import StudyError
 from tests.breaking.damage import DAMAGES, cases
 from tests.conftest import DatasetFolder, write_pdf
 
@@ -359,7 +359,7 @@ class Mirror(stateful.RuleBasedStateMachine):
 
     @stateful.rule(kind=some.sampled_from(["pages", "records"]), name=NAMES)
     def leave_a_killed_write(self, kind, name):
-        half = aside(self.kept.path(kind, name))
+        half = temporary_path(self.kept.path(kind, name))
         half.parent.mkdir(exist_ok=True)
         half.write_bytes(b"PAR1")
 

@@ -26,7 +26,7 @@ from hypothesis import strategies as some
 from tqdm.auto import tqdm
 
 from lib.files import mend_of
-from lib.words import StudyError
+from lib.schema import StudyError
 from tests.breaking import hostile
 from tests.breaking.damage import rewritten
 

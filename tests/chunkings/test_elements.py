@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from lib.chunkings.elements import elements, elements_of, elements_of_filing
 from lib.chunkings.layout import Cell, rows_of_page, rows_of_text, split_cells
 from lib.data.pdf import layout_of, read_texts
-from lib.words import StudyError
+from lib.schema import StudyError
 from tests.chunkings.conftest import PROSE, SALES
 
 LINE = st.text(st.characters(codec="ascii", exclude_characters="\r\x0b\x0c\x1c\x1d\x1e"), max_size=60)
@@ -101,7 +101,7 @@ def test_elements_of_a_filing_given_as_text(study_of):
     page = "NET SALES\n\nNet sales rose in the year, as we sold more of what we make than in the year before.\n"
     study = study_of(page, "")
     assert elements(study)["kind"].tolist() == ["title", "text"]
-    assert study.over("elements").chunks["text"].tolist() == [page.strip()]
+    assert study.with_chunks("elements").chunks["text"].tolist() == [page.strip()]
 
 
 def test_a_pdf_is_laid_out_apart_from_this_process_which_opens_none_and_is_named_where_that_fails(tmp_path, page_of):

@@ -17,7 +17,7 @@ from lib.data.chunks import count_tokens
 from lib.models.vectors import windows
 from lib.retrievers import dense
 from lib.runs import placed
-from lib.words import CHUNK_COLUMNS
+from lib.schema import CHUNK_COLUMNS
 from tests.chunkings.conftest import PROSE, SALES, made_up
 
 KINDS = st.sampled_from(["title", "text", "table", "furniture"])
@@ -144,7 +144,7 @@ def study(study_of, monkeypatch):
 
 def test_every_table_has_the_words_of_the_study_s_pages_and_ids(study):
     texts, own = study.pages["text"], study.chunks.groupby("page")["key"].agg(set)
-    tables = {name: study.over(name).chunks for name in CHUNKINGS}
+    tables = {name: study.with_chunks(name).chunks for name in CHUNKINGS}
     for name, table in tables.items():
         assert list(table.columns) == list(CHUNK_COLUMNS)
         assert table["chunk_id"].is_unique
@@ -175,6 +175,6 @@ def test_every_table_has_the_words_of_the_study_s_pages_and_ids(study):
 
 
 def test_a_chunk_of_a_fixed_size_is_one_vector_however_long(study):
-    long = study.over("fixed_512")
+    long = study.with_chunks("fixed_512")
     wanted = made_up(long.chunks["text"]) @ made_up(study.questions["question"])[0]
     np.testing.assert_allclose(dense.score_whole(long, None), [wanted], rtol=1e-5)

@@ -8,7 +8,7 @@ import pytest
 
 from lib.data.dataset import read_dataset, read_questions
 from lib.data.pages import check_gold, extract_pages
-from lib.words import FILING_COLUMNS, QUESTION_COLUMNS, DatasetError
+from lib.schema import FILING_COLUMNS, QUESTION_COLUMNS, DatasetError
 from tests.conftest import write_questions
 
 TEXT = ("cover", "net sales rose", "cash flow fell")

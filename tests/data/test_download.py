@@ -12,7 +12,7 @@ import requests
 from lib.data import download
 from lib.data.download import DOCUMENTS, QUESTIONS, checksums, download_financebench
 from lib.data.locate import is_dataset
-from lib.words import DatasetError
+from lib.schema import DatasetError
 
 PDF = {name: b"%PDF-1.7 " + name.encode() for name in ("3M_2018_10K", "ADOBE_2015_10K")}
 QUESTION_LINES = [{"doc_name": name} for name in ("3M_2018_10K", "ADOBE_2015_10K", "3M_2018_10K")]

@@ -11,7 +11,7 @@ from lib.data.dataset import read_dataset
 from lib.data.locate import DEMO, RESULTS, open_dataset
 from lib.data.pages import check_gold, extract_pages
 from lib.files import digest_of, digest_of_file
-from lib.words import DatasetError
+from lib.schema import DatasetError
 from tests.conftest import write_questions
 
 

@@ -19,9 +19,9 @@ from lib.metrics.frame import Metrics
 from lib.profile import load_profile
 from lib.published import Published, exported_run
 from lib.runs import qrels
+from lib.schema import StudyError
 from lib.studies import open_study
 from lib.study import Study
-from lib.words import StudyError
 from tests.browser import axe_faults, open_page
 from tests.conftest import DatasetFolder, open_folder
 from tests.small import browser  # noqa: F401

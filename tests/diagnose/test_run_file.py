@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lib.diagnose.run_file import NO_PAGE, read_run
-from lib.words import StudyError
+from lib.schema import StudyError
 
 FILINGS = pd.DataFrame({"doc_name": ["ACME_2020_10K", "BOLT 2021", "C-1"], "n_pages": [60, 3, 9]})
 QUESTIONS = pd.DataFrame({"question_id": ["q1", "q2", "7"]})

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from extras import pin
-from lib.words import StudyError
+from lib.schema import StudyError
 
 HUB = {"id": "someone/bare", "revision": "1a" * 20}
 LOCK = """# models

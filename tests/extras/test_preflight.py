@@ -7,7 +7,7 @@ import pytest
 from extras import preflight
 from lib.models.weights import hub_models
 from lib.profile import load_profile
-from lib.words import StudyError
+from lib.schema import StudyError
 
 PAPER = load_profile("paper")
 HERE = {"gpu": ("GPU of tests", 24.0), "is_reachable": True, "free_gib": 1000.0}

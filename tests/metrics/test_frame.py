@@ -8,7 +8,7 @@ from lib.metrics.frame import Metrics, best
 from lib.metrics.pooled import FULL, NO, PART, pooled_gold, pooled_metrics
 from lib.metrics.retrieval import PAGE
 from lib.published import Published
-from lib.words import StudyError
+from lib.schema import StudyError
 
 ROWS = [
     ("bm25", "standard", "q2", "page_recall", 5, 1.0),

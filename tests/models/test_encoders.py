@@ -13,7 +13,7 @@ from lib.models.cross_encoder import TorchCrossEncoder, load_cross_encoder
 from lib.models.encoders import Encoder
 from lib.models.sparse import SpladeEncoder, max_first_pooling, to_matrix
 from lib.models.weights import fetch
-from lib.words import StudyError
+from lib.schema import StudyError
 
 
 @pytest.fixture(scope="module")

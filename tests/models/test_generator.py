@@ -12,7 +12,7 @@ import pytest
 from lib.models.generator import LlamaCppGenerator, open_generator
 from lib.models.prompts import Generation, GenerationError, Prompt, Request, Sampling, fault
 from lib.models.weights import fetch
-from lib.words import StudyError
+from lib.schema import StudyError
 
 ECHO = str(Path(__file__).with_name("echo.py"))
 

@@ -14,7 +14,7 @@ import pytest
 from lib.files import ROOT
 from lib.models import index as module
 from lib.models.index import SEAL, chunk_of, open_index, page_of, window_ids
-from lib.words import StudyError
+from lib.schema import StudyError
 
 NAME = "windows-test"
 #: Segments are written every few records, as those of large collections are every thousand.

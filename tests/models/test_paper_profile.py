@@ -13,7 +13,7 @@ from lib.models.encoders import in_batches_that_fit
 from lib.models.weights import fetch, local_snapshot, locked
 from lib.models.written import read_records
 from lib.profile import load_profile
-from lib.words import StudyError
+from lib.schema import StudyError
 
 CLASSES = {"bge-m3": "XLMRobertaModel", "bge-reranker-v2-m3": "XLMRobertaForSequenceClassification"}
 CLASSES |= {"splade-cocondenser": "BertForMaskedLM", "qwen2.5-7b-instruct": "Qwen2ForCausalLM"}

@@ -13,7 +13,7 @@ from onnx import TensorProto, helper, numpy_helper
 from lib.models import weights
 from lib.models.dequantise import DESCRIBED, TAKEN, dequantise, tensors
 from lib.models.weights import fetch, weights_hash
-from lib.words import StudyError
+from lib.schema import StudyError
 
 ONE = {"model.onnx": b"weights" * 100, "1_Pooling/config.json": b"{}"}
 PARTS = {"2.bin": b"2 ", "1.bin": b"1 ", "3.bin": b"3 "}

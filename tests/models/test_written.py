@@ -7,7 +7,7 @@ import pytest
 from lib.cache import Cache
 from lib.models.prompts import Generation, GenerationError, Prompt, Sampling
 from lib.models.written import GenerationLog, Item, Model, read_records
-from lib.words import StudyError
+from lib.schema import StudyError
 
 MODEL = Model("tiny", "ab12")
 

@@ -13,7 +13,7 @@ from lib.page_scorer import full, trainer
 from lib.page_scorer.pages import base_vectors, folds, load_records, load_scores, page_texts
 from lib.page_scorer.search import scorer_scores
 from lib.retrievers.dense import cosines
-from lib.words import StudyError
+from lib.schema import StudyError
 
 
 @pytest.mark.parametrize("by", ["company", "filing"])

@@ -9,7 +9,7 @@ from lib.page_scorer import search as pages_first
 from lib.page_scorer.pages import load_scores, scores_in_folds
 from lib.page_scorer.search import comparable, page_run, rank_pages, search, standardised_finite
 from lib.retrievers import dense
-from lib.words import StudyError
+from lib.schema import StudyError
 
 
 @pytest.fixture(scope="module")

@@ -22,8 +22,8 @@ from lib.evaluation import ANSWER_COLUMNS, merge_answers, read_metrics
 from lib.page_scorer import full
 from lib.page_scorer.pages import folds, load_scores
 from lib.published import ANSWERS_FILE, GENERATIONS_FILE, METRICS_FILE, RUNS_FILE, from_pieces
+from lib.schema import CONDITIONS, NeedsFilings, StudyError
 from lib.typed import table_bytes
-from lib.words import CONDITIONS, NeedsFilings, StudyError
 from tests.small import ECHO, QUESTIONS, add_texts, generation, write_whole
 
 from .conftest import commit
@@ -101,13 +101,13 @@ def test_publishing_again_from_the_store_gives_the_same_bytes(study, results, re
 
 def test_what_was_measured_beside_is_lost_by_no_empty_store(study, repository, publish_study, open_small, tmp_path):
     def ask(asked, make):
-        asked.store.kept("analysis/outer", {}, make, public=True)
+        asked.store.frame("analysis/outer", {}, make, public=True)
         for number in (1, 2):
-            asked.store.kept("analysis/number", {"n": number}, lambda n=number: n, public=True)
+            asked.store.frame("analysis/number", {"n": number}, lambda n=number: n, public=True)
 
-    ask(study, lambda: study.store.kept("analysis/inner", {}, lambda: 1, public=True))
+    ask(study, lambda: study.store.frame("analysis/inner", {}, lambda: 1, public=True))
     study.corpus.chapter = "interactive"
-    study.store.kept("analysis/other", {}, lambda: 1, public=True)
+    study.store.frame("analysis/other", {}, lambda: 1, public=True)
     answers = [("none", "plain", "small", "q1", "answer_right", 1.0)]
     merge_answers(study, pd.DataFrame(answers, columns=ANSWER_COLUMNS))
     row = ["bm25", 20, 0.02, 0.01, 0.03, 0, 0, 0, 7.0, "2 cores"]
@@ -183,7 +183,7 @@ def with_manifest(study, **changes: str):
 
 
 def keep_texts(study):
-    study.store.kept("analysis/texts", {}, lambda: study.questions[["question_id", "question"]], public=True)
+    study.store.frame("analysis/texts", {}, lambda: study.questions[["question_id", "question"]], public=True)
     manifest.write_manifest(study)
 
 

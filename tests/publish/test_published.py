@@ -16,9 +16,9 @@ from lib.data.dataset import read_dataset
 from lib.evaluation import evaluate
 from lib.published import RESULTS
 from lib.runs import read_trec
+from lib.schema import CONDITIONS, NeedsFilings
 from lib.studies import open_study
 from lib.study import Study
-from lib.words import CONDITIONS, NeedsFilings
 from tests.small import ECHO
 
 
@@ -26,7 +26,7 @@ def counts(study: Study) -> pd.DataFrame:
     """A public frame of the study."""
     params = {"pages": study.digest("pages"), "run": study.run_entry("bm25").digest}
     count = lambda: study.pages.groupby("doc_name", as_index=False).size()  # noqa: E731
-    return study.store.kept("analysis/counts", params, count, public=True)
+    return study.store.frame("analysis/counts", params, count, public=True)
 
 
 @pytest.fixture

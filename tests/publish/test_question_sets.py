@@ -16,8 +16,8 @@ from lib.evaluation import evaluate
 from lib.methods import METHODS
 from lib.options import Names
 from lib.published import METRICS_FILE, RUNS_FILE, Published
+from lib.schema import StudyError
 from lib.study import Study
-from lib.words import StudyError
 from tests.conftest import write_questions
 from tests.small import add_texts, generation
 

@@ -16,8 +16,8 @@ from lib.evaluation import chunk_texts, evaluate, evaluate_given
 from lib.models.encoders import PRECISION, automatic_precision
 from lib.options import Names
 from lib.published import METRICS_FILE
+from lib.schema import DatasetError, StudyError
 from lib.studies import OUTPUTS_VARIABLE
-from lib.words import DatasetError, StudyError
 from tests.breaking.test_follows import RECALL, cell, republish
 from tests.made import values
 

@@ -8,7 +8,7 @@ from lib import runs
 from lib.analysis import vector_store
 from lib.models.vectors import chunk_index, of_windows
 from lib.retrievers import chroma, dense
-from lib.words import CONDITIONS
+from lib.schema import CONDITIONS
 
 TEXTS = {
     "ACME": ["net sales", "cash flow profit", "profit net net"],

@@ -8,12 +8,12 @@ import pandas as pd
 import pytest
 from PIL import Image
 
+from lib.schema import NeedsFilings
 from lib.show import output
 from lib.show.drawn import OF_DEMO, SHOWN_WIDTH, smallest_type
 from lib.show.figures import blank, label_rows
 from lib.show.markup import escape
 from lib.show.output import COMPARED, gain, interval, joined, printed, say, show
-from lib.words import NeedsFilings
 
 HOSTILE = "1. <script>a</script>|{download}`x </etc/passwd>`\n$x$ {{ 1 }} [a](b) *c* :::{raw} html"
 ONE = pd.DataFrame({"n": [1]})

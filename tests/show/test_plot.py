@@ -10,12 +10,12 @@ from matplotlib.patches import Rectangle
 
 from lib.analysis.calibration import given_to, panels
 from lib.analysis.judged import drawn_kappas
+from lib.schema import NeedsFilings
 from lib.show import plot
 from lib.show.drawn import not_drawn
 from lib.show.figures import COLOURS, GREY
 from lib.show.output import NOTHING, joined, say, show
 from lib.show.tables import beside
-from lib.words import NeedsFilings
 
 METHODS = pd.Index(["dense", "bm25"], name="method")
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from lib.words import StudyError
+from lib.schema import StudyError
 
 from .conftest import SETTINGS
 

@@ -7,7 +7,7 @@ import pytest
 from lib.analysis.preference import fold_pairs, folds, is_right, pairs
 from lib.answers.answers import SYSTEM
 from lib.folds import LeakError
-from lib.words import StudyError
+from lib.schema import StudyError
 from tests.retrievers.conftest import Rule
 
 
