@@ -19,7 +19,7 @@ def make_study(n_draws: int = 50, seed: int = 0, **given) -> SimpleNamespace:
         "settings_of": lambda sections: {},
         "run_entry": lambda method, condition="standard": SimpleNamespace(digest=""),
         "memo": lambda key, compute: compute(),
-        "store": SimpleNamespace(kept=lambda stage, params, make, *version, **about: make()),
+        "store": SimpleNamespace(frame=lambda stage, params, make, *version, **about: make()),
     }
     plain["write"] = lambda name, content: write_atomically(given["outputs"] / name, content)
     return SimpleNamespace(**plain | given)

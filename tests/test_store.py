@@ -130,7 +130,7 @@ def test_a_public_frame_is_text_and_reads_as_the_same_bits(open_store):
     }
     frame, store = pd.DataFrame(columns), open_store()
     for _ in range(2):
-        kept = open_store().kept("frame", {}, lambda: frame[frame["n"] != 5], public=True)
+        kept = open_store().frame("frame", {}, lambda: frame[frame["n"] != 5], public=True)
         pd.testing.assert_frame_equal(kept, frame, check_exact=True)
     assert [path.name for path in store.root.glob("frame/*/frame.*")] == ["frame.csv"]
     with pytest.raises(TypeError, match="column 'pages' of a published frame contains a value that is no text"):

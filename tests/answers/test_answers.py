@@ -172,7 +172,7 @@ def test_a_missing_answer_scores_zero_in_all_and_answers_are_rows_by_context_pro
 def test_scores_are_stored_when_no_answer_is_missing(last, n_stored, study_of, letters):
     study, stored = study_of(q1=["$7"], q2=[last]), {}
     kept = lambda stage, params, make, public: stored.setdefault(stage, make())  # noqa: E731
-    study.store = SimpleNamespace(find=lambda stage, params: stored.get(stage), kept=kept)
+    study.store = SimpleNamespace(find=lambda stage, params: stored.get(stage), frame=kept)
     study.run_entry = lambda method, condition: SimpleNamespace(digest="r")
     assert generation.scores(study, [DENSE])["value"].sum() > 0
     assert len(stored) == n_stored
