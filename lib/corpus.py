@@ -33,9 +33,9 @@ PAGES_VERSION = 1
 CHUNKS_VERSION = 1
 #: Files of data that go with a section of the profile, and the digests with which keys were made that do not name them.
 DATA_FILES = {
-    "bm25": {"retrievers/stop_words.txt": "e74feb668ca57f0910d4"},
-    "ahead": {"ahead/kinds.yaml": "15c1c5b3455a690da138", "data/items.yaml": "d4a3975be11b8413334f"},
-    "answers": {"answers/asked.yaml": "b1bb5b93c5843894c9cf", "metrics/answers.yaml": "a87e2f0e1cf2f6baa82c"},
+    "bm25": {"text/stop_words.txt": "e74feb668ca57f0910d4"},
+    "ahead": {"ahead/kinds.yaml": "15c1c5b3455a690da138", "statements/items.yaml": "d4a3975be11b8413334f"},
+    "answers": {"statements/asked.yaml": "b1bb5b93c5843894c9cf", "metrics/answers.yaml": "a87e2f0e1cf2f6baa82c"},
 }
 QUESTION_IDENTITY = ("question_id", "question", "doc_name", "gold_pages")
 QUESTION_LABELS = ("question_type", "doc_type", "company", "doc_period")

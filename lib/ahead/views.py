@@ -16,8 +16,8 @@ from threadpoolctl import threadpool_limits
 from lib.ahead.facts import WORDS, facts_of
 from lib.ahead.kinds import TITLE_WEIGHT, PageKinds, Statements
 from lib.ahead.pool import FilingGroups, Pool, share_of
-from lib.ahead.terms import core, pairs, terms, topic
-from lib.data.rows import accounting, kinds, plain
+from lib.ahead.terms import asking_sentences, pairs, terms, topic
+from lib.filings.identity import TYPES, filing_identities, identity_features, years_in
 from lib.method import memoized
 from lib.models import vectors as encoded
 from lib.page_scorer.search import pages_of_chunks
@@ -25,7 +25,7 @@ from lib.profile import Settings
 from lib.retrievers.bm25 import BM25
 from lib.retrievers.dense import best_window_scores
 from lib.retrievers.fusion import standardised
-from lib.retrievers.identity import TYPES, filing_identities, identity_features, years_in
+from lib.statements.rows import accounting, kinds, plain
 from lib.study import Study
 
 YEARS = tuple(map(str, range(1980, 2050)))
@@ -39,7 +39,7 @@ VIEWS = ("words", "pairs", "passages", "cover", "labels", *ENCODED, "years", "st
 
 @cache
 def items() -> dict[str, str]:
-    """From each line item (``lib/data/items.yaml``) to its statement."""
+    """From each line item (``lib/statements/items.yaml``) to its statement."""
     return {name: kind for kind, about in kinds().items() for name in about["items"]}
 
 
@@ -100,7 +100,7 @@ class PageViews:
         passages = [page[at : at + PASSAGE] for page, found in zip(words, starts, strict=True) for at in found]
         in_questions = in_pairs = None
         if asked is not None:
-            asked_terms = [terms(core(question)) for question in asked]
+            asked_terms = [terms(asking_sentences(question)) for question in asked]
             in_questions, in_pairs = set(chain(*asked_terms)), set(chain(*map(pairs, asked_terms)))
 
         def model(texts: Sequence[Sequence[str]], wanted: set[str] | None) -> BM25:
@@ -134,7 +134,7 @@ class PageViews:
 
     def topic(self, question: str) -> list[str]:
         """The terms of a question's core without those that identify the filing."""
-        return topic(terms(core(question)), self.names)
+        return topic(terms(asking_sentences(question)), self.names)
 
     def best_passage(self, asked: Sequence[str]) -> np.ndarray:
         """The score of each page's best passage, shape (n_pages,)."""
@@ -189,7 +189,7 @@ def page_views(study: Study, is_from_covers: bool) -> PageViews:
 @memoized
 def vectors_of(study: Study, questions: tuple[str, ...], is_from_covers: bool) -> Vectors:
     """The vectors of questions, and of the study's windows and pages."""
-    texts = [*(" ".join(text.split()) for text in questions), *map(core, questions)]
+    texts = [*(" ".join(text.split()) for text in questions), *map(asking_sentences, questions)]
     asked = np.split(encoded.encode_queries(study, texts), 2)
     owners, windows = encoded.window_vectors(study)
     return Vectors(*asked, pages_of_chunks(study)[owners], windows, head_vectors(study, is_from_covers))
@@ -229,7 +229,7 @@ def _signals(known: PageViews, questions: Sequence[str], vectors: Vectors) -> di
     topics = list(map(known.topic, questions))
     found = {
         "words": list(map(known.words.get_scores, topics)),
-        "pairs": [known.pairs.get_scores(pairs(terms(core(question)))) for question in questions],
+        "pairs": [known.pairs.get_scores(pairs(terms(asking_sentences(question)))) for question in questions],
         "passages": list(map(known.best_passage, topics)),
         "cover": list(map(known.cover, topics)),
         "labels": list(map(known.labels.get_scores, topics)),

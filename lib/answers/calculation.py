@@ -13,14 +13,14 @@ import pandas as pd
 
 import lib.data
 from lib.answers.answers import Answers, answers, asked, context_params, score
-from lib.answers.asked import asked_for
 from lib.answers.pages_read import filings_named, identities, pages_read, sheet_of
 from lib.answers.prompt_context import NONE, Context
-from lib.answers.reading import read
 from lib.corpus import data_file_digests
 from lib.files import digest_of_file
 from lib.method import memoized
 from lib.metrics.right import right_metrics
+from lib.statements.asked import asked_for
+from lib.statements.reading import read
 from lib.study import Study
 
 VERSION = 2

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 import pandas as pd
 
 from lib.answers.prompt_context import Context, first_chunks
-from lib.data.rows import Sheet, kind_of, lines_of
+from lib.filings.identity import Identity, company_match
+from lib.filings.names import core_words
 from lib.method import memoized
 from lib.retrievers import matched
-from lib.retrievers.identity import Identity, company_match
-from lib.retrievers.names import core_words
+from lib.statements.rows import Sheet, kind_of, lines_of
 from lib.study import Study
 
 

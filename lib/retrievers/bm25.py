@@ -12,7 +12,7 @@ from rank_bm25 import BM25Okapi
 from scipy import sparse
 
 from lib.method import Search, memoized
-from lib.tokens import content_tokens, tokenize
+from lib.text.tokens import content_tokens, tokenize
 
 #: How texts become tokens, and whether weights are sound.
 FORMS: dict[str, tuple[Callable[[str], list[str]], bool]] = {

@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lib.analysis.answered import OUTCOMES, outcomes
-from lib.answers.asked import asked_for
-from lib.answers.formulas import Unknown, calculate, in_symbols, items, library, names_in, without_asides
 from lib.answers.prompt_context import Context
-from lib.answers.reading import read
-from lib.answers.sure import FILE, chance, fitted, reading
-from lib.data.rows import Sheet, lines_of
 from lib.profile import Settings
+from lib.statements.asked import asked_for
+from lib.statements.formulas import Unknown, calculate, in_symbols, items, library, names_in, without_asides
+from lib.statements.reading import read
+from lib.statements.rows import Sheet, lines_of
+from lib.statements.sure import FILE, chance, fitted, reading
 from tests.made import make_study
 
 INCOME = """(In millions)|Years ended December 31,|2020|2019|Net sales|500|400|Interest revenue|6|7
@@ -155,7 +155,7 @@ OTHER = INCOME.replace("500", "900")
 
 def test_the_chance_is_logistic_in_the_features(monkeypatch):
     model = {"intercept": -1.0, "coefficients": {"a": 2.0, "b": 0.5}, "least": 0.9}
-    monkeypatch.setattr("lib.answers.sure.fitted", lambda: model)
+    monkeypatch.setattr("lib.statements.sure.fitted", lambda: model)
     assert chance({"a": 1.0, "b": 2.0}) == 1 / (1 + math.exp(-2.0))
 
 

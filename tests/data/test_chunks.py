@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
 from lib.data.chunks import chunk_key, load_tokenizer, spans_of, split_chunks, split_pages
-from lib.data.rows import Entry, columns_of, labels_of, lines_of, unit_of
 from lib.schema import CHUNK_COLUMNS
+from lib.statements.rows import Entry, columns_of, labels_of, lines_of, unit_of
 
 WORD_LENGTHS = st.lists(st.integers(1, 9), max_size=25)
 SIZES = st.integers(1, 10).flatmap(lambda size: st.tuples(st.just(size), st.integers(0, size - 1)))

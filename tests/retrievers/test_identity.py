@@ -5,9 +5,9 @@ from datetime import date
 import numpy as np
 import pytest
 
-from lib.retrievers.identity import asked_period, dates_in, filing_identity, identity_features, quarters_in, years_in
+from lib.filings.identity import asked_period, dates_in, filing_identity, identity_features, quarters_in, years_in
+from lib.filings.names import cover_names, name_matches, names_company
 from lib.retrievers.matched import fits_best, identities
-from lib.retrievers.names import cover_names, name_matches, names_company
 from tests.ahead.conftest import BALANCE, CASH, cover
 from tests.conftest import open_folder
 

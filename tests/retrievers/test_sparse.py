@@ -8,7 +8,7 @@ from rank_bm25 import BM25Okapi
 
 from lib.models.sparse import TERM, to_matrix
 from lib.retrievers import bm25, splade
-from lib.tokens import tokenize
+from lib.text.tokens import tokenize
 
 TERMS = st.sampled_from(["net", "sales", "rose", "$", "1,577", "cash", "zero"])
 TEXTS = st.lists(st.lists(TERMS, max_size=8), min_size=1, max_size=12)

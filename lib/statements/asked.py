@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from lib.answers.formulas import formula_named, in_symbols, item_named, names_in, spoken
 from lib.files import read_yaml
+from lib.filings.identity import asked_period, quarters_in, years_in
 from lib.metrics.answers import asked_unit
-from lib.retrievers.identity import asked_period, quarters_in, years_in
+from lib.statements.formulas import formula_named, in_symbols, item_named, names_in, spoken
 
 NUMBERS = {"two": 2, "three": 3, "four": 4, "five": 5, "ten": 10}
 MONTHS = {"three": 3, "six": 6, "nine": 9, "twelve": 12}
@@ -52,7 +52,7 @@ def asked_for(question: str, names: Sequence[str]) -> Wanted:
         form, source = "", "question"
     else:
         rows.clear()
-        formula, form, source = named(core_of(question, names), partial(name_of, is_defined=False))
+        formula, form, source = named(asking_sentence(question, names), partial(name_of, is_defined=False))
     if AT_END.search(text) and source != "question":
         formula = re.sub(r"avg\((\w+)\)", r"\1", formula)
     years = years_in(question.replace(definition, " ") if definition else question) or years_in(question)
@@ -72,7 +72,7 @@ def asked_for(question: str, names: Sequence[str]) -> Wanted:
     )
 
 
-def core_of(question: str, names: Sequence[str]) -> str:
+def asking_sentence(question: str, names: Sequence[str]) -> str:
     """The spoken sentence that asks: of those that name a formula or an item, else of all, the first with a ``?``."""
     sentences = [part for part in re.split(r"(?<=[?!;])\s+|(?<=[.])\s+(?=[A-Z])", question) if part.strip()]
     read = [(without(spoken(part), names), part) for part in sentences] or [(spoken(question), question)]

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from lib.retrievers.names import core_words, cover_names, name_matches
+from lib.filings.names import core_words, cover_names, name_matches
 
 A_YEAR = r"(?:19[89]|20[0-4])\d"
 #: What follows a number that counts; after "in" or "during" it is a year all the same.
