@@ -74,7 +74,8 @@ def make_folds(questions: pd.DataFrame, filings: pd.DataFrame, by: By, n_folds: 
 def similarity(first: Sequence[str], second: Sequence[str]) -> np.ndarray:
     """How alike texts are in their words, from 0 to 1, shape (len(first), len(second)): a weighted Jaccard index.
 
-    A word weighs :func:`lib.text.tokens.word_weights` over the distinct texts, so that a company's name or a year, which makes two
+    Words have the weights of :func:`lib.text.tokens.word_weights` over the distinct texts, so that a company's name or
+    a year, which makes two
     questions of one template different questions, counts for more than ``what`` or ``the``.
     """
     bags = {text: frozenset(WORD.findall(text.lower())) for text in (*first, *second)}

@@ -41,6 +41,6 @@ def words_in_any_script(text: str) -> set[str]:
 
 
 def word_weights(texts: Collection[Set[str]]) -> dict[str, float]:
-    """The weight of each word, ``log(1 + n / df)``, where ``df`` of the ``n`` texts, given as sets of words, have it."""
+    """The weight of each word, ``log(1 + n / df)``, where ``df`` of the ``n`` texts (sets of words) have it."""
     frequency = Counter(word for words in texts for word in words)
     return {word: math.log(1 + len(texts) / n_texts) for word, n_texts in frequency.items()}
