@@ -18,7 +18,7 @@ from lib.ahead.kinds import TITLE_WEIGHT, PageKinds, Statements
 from lib.ahead.pool import FilingGroups, Pool, share_of
 from lib.ahead.terms import asking_sentences, pairs, terms, topic
 from lib.filings.identity import TYPES, filing_identities, identity_features, years_in
-from lib.method import memoized
+from lib.method import Search, memoized
 from lib.models import vectors as encoded
 from lib.page_scorer.search import pages_of_chunks
 from lib.profile import Settings
@@ -26,14 +26,13 @@ from lib.retrievers.bm25 import BM25
 from lib.retrievers.dense import best_window_scores
 from lib.retrievers.fusion import standardised
 from lib.statements.rows import accounting, kinds, plain
-from lib.study import Study
 
 YEARS = tuple(map(str, range(1980, 2050)))
 BEST = 50  # pages that each way of choosing adds to the pool
 STATEMENT_WEIGHT = 5  # of the page's statement in one way of choosing, beside standardised words
 PASSAGE, STEP = 120, 60  # terms
 ENCODED = ("window", "core", "heads")  # the views that need an encoder
-#: The prefixes of the views' features.
+#: All views that a variant may read, see :func:`pool_of`.
 VIEWS = ("words", "pairs", "passages", "cover", "labels", *ENCODED, "years", "statement", "identity")
 
 
@@ -154,20 +153,24 @@ class PageViews:
         columns = [YEARS.index(str(year)) for year in years_in(question) if str(year) in YEARS]
         return self.years[:, :, columns].mean(axis=2) if columns else np.full(self.years.shape[:2], np.nan)
 
-    def facts(self, questions: Sequence[str]) -> dict[str, np.ndarray]:
-        """How each page fits the statements, items and years of each question, (n_questions, n_pages) or 1 for one."""
+    def statement_features(self, questions: Sequence[str]) -> dict[str, np.ndarray]:
+        """How each page fits the statements and items of each question, (n_questions, n_pages) or 1 for one."""
         needed, named = needs(questions)
-        found = self.statements.fit(needed) | {
+        features = self.statements.fit(needed) | {
             "statement_items": share_of(named, self.items),
             "statement_needed": needed.sum(axis=1, keepdims=True),
             "statement_items_named": named.sum(axis=1, keepdims=True),
         }
         for column, kind in enumerate(kinds()):
-            found[f"statement_{kind}_needed"] = needed[:, [column]]
-            found[f"statement_{kind}_strength"] = self.statements.relative.T[[column]]
-            found[f"statement_{kind}_rank"] = self.statements.ranks.T[[column]]
+            features[f"statement_{kind}_needed"] = needed[:, [column]]
+            features[f"statement_{kind}_strength"] = self.statements.relative.T[[column]]
+            features[f"statement_{kind}_rank"] = self.statements.ranks.T[[column]]
+        return features
+
+    def year_features(self, questions: Sequence[str]) -> dict[str, np.ndarray]:
+        """The shares of each question's years on each page and in its head, (n_questions, n_pages) each."""
         of_page, of_head = np.stack(list(map(self.asked_years, questions)), axis=1)
-        return found | {"years_page": of_page, "years_head": of_head}
+        return {"years_page": of_page, "years_head": of_head}
 
 
 class Vectors(NamedTuple):
@@ -181,13 +184,13 @@ class Vectors(NamedTuple):
 
 
 @memoized
-def page_views(study: Study, is_from_covers: bool) -> PageViews:
+def page_views(study: Search, is_from_covers: bool) -> PageViews:
     """The views of the study's pages; filings by their records, or by their first pages alone."""
     return PageViews(study.filings, study.pages, study.profile.bm25, is_from_covers=is_from_covers)
 
 
 @memoized
-def vectors_of(study: Study, questions: tuple[str, ...], is_from_covers: bool) -> Vectors:
+def vectors_of(study: Search, questions: tuple[str, ...], is_from_covers: bool) -> Vectors:
     """The vectors of questions, and of the study's windows and pages."""
     texts = [*(" ".join(text.split()) for text in questions), *map(asking_sentences, questions)]
     asked = np.split(encoded.encode_queries(study, texts), 2)
@@ -196,7 +199,7 @@ def vectors_of(study: Study, questions: tuple[str, ...], is_from_covers: bool) -
 
 
 @memoized
-def head_vectors(study: Study, is_from_covers: bool) -> np.ndarray:
+def head_vectors(study: Search, is_from_covers: bool) -> np.ndarray:
     """Unit vectors of each page's beginning behind its filing's identity, shape (n_pages, d)."""
     known, limit = page_views(study, is_from_covers), study.profile.ahead.head_characters
     headers = [known.identities[number].header for number in known.filing]
@@ -205,7 +208,7 @@ def head_vectors(study: Study, is_from_covers: bool) -> np.ndarray:
     return encoded.encode_texts(study, stage, texts)
 
 
-def untrained(study: Study, questions: Sequence[str]) -> np.ndarray:
+def untrained(study: Search, questions: Sequence[str]) -> np.ndarray:
     """The recipe without training, (n_questions, n_pages): identity as far as a question gives it, plus BM25."""
     known = page_views(study, False)
     identity = identity_features(questions, known.identities)["identity"][:, known.filing]
@@ -249,7 +252,7 @@ def pool_of(
     The pool is the union of the BEST pages by words, pairs, windows and the statement needed, each with the identity,
     and by words and pairs without it. ``allowed`` are the pages that may be chosen, shape (n_questions, n_pages).
     """
-    signals, facts = _signals(known, questions, vectors), known.facts(questions)
+    signals, statements = _signals(known, questions, vectors), known.statement_features(questions)
     fits = identity_features(questions, known.identities)
     identity = fits["identity"][:, known.filing]
     over = {name: standardised(signals[name]) for name in ("words", "pairs", "labels", "window")}
@@ -259,7 +262,7 @@ def pool_of(
         plain + over["pairs"],
         over["words"] + over["pairs"],
         identity + over["window"],
-        identity + STATEMENT_WEIGHT * facts["statement_fit"] + (over["words"] + over["labels"]) / 2,
+        identity + STATEMENT_WEIGHT * statements["statement_fit"] + (over["words"] + over["labels"]) / 2,
     ]
     allowed = np.ones(plain.shape, bool) if allowed is None else allowed
     chosen = np.zeros(plain.shape, bool)
@@ -271,19 +274,21 @@ def pool_of(
     def of_pairs(features: dict[str, np.ndarray], prefix: str = "") -> dict[str, np.ndarray]:
         return {prefix + name: np.broadcast_to(one, plain.shape)[rows, columns] for name, one in features.items()}
 
-    table = of_pairs({"plain": plain})
-    for name, values in signals.items():
-        table |= of_pairs(known.groups.signal_features(name, values))
-    table |= of_pairs(facts)
-    table |= {f"identity_{name}": one[rows, known.filing[columns]] for name, one in fits.items()}
-    table |= of_pairs(known.page)
+    by_view = {"plain": of_pairs({"plain": plain})}
+    by_view |= {view: of_pairs(known.groups.signal_features(view, values)) for view, values in signals.items()}
+    by_view["statement"], by_view["years"] = of_pairs(statements), of_pairs(known.year_features(questions))
+    by_view["identity"] = {f"identity_{name}": one[rows, known.filing[columns]] for name, one in fits.items()}
+    by_view["page"] = of_pairs(known.page)
     if has_kinds:
-        table |= of_pairs(known.kinds.fit(questions), "kinds_") | of_pairs(known.kinds.features, "kinds_page_")
-    return Pool(rows, columns, pd.DataFrame(table).astype(np.float32))
+        by_view["kinds"] = of_pairs(known.kinds.fit(questions), "kinds_")
+        by_view["kinds"] |= of_pairs(known.kinds.features, "kinds_page_")
+    table = pd.DataFrame({name: values for features in by_view.values() for name, values in features.items()})
+    views = {view: list(features) for view, features in by_view.items()}
+    return Pool(rows, columns, table.astype(np.float32), views=views)
 
 
 def study_pool(
-    study: Study,
+    study: Search,
     questions: Sequence[str],
     allowed: np.ndarray | None = None,
     has_kinds: bool = False,

@@ -13,7 +13,17 @@ from pathlib import Path
 from lib.files import read_yaml
 from lib.filings.identity import asked_period, quarters_in, years_in
 from lib.metrics.answers import asked_unit
-from lib.statements.formulas import formula_named, in_symbols, item_named, names_in, spoken
+from lib.statements.formulas import (
+    at,
+    formula_named,
+    in_symbols,
+    item_named,
+    names_in,
+    previous,
+    ratio,
+    spoken,
+    with_ending_balances,
+)
 
 NUMBERS = {"two": 2, "three": 3, "four": 4, "five": 5, "ten": 10}
 MONTHS = {"three": 3, "six": 6, "nine": 9, "twelve": 12}
@@ -54,7 +64,7 @@ def asked_for(question: str, names: Sequence[str]) -> Wanted:
         rows.clear()
         formula, form, source = named(asking_sentence(question, names), partial(name_of, is_defined=False))
     if AT_END.search(text) and source != "question":
-        formula = re.sub(r"avg\((\w+)\)", r"\1", formula)
+        formula = with_ending_balances(formula)
     years = years_in(question.replace(definition, " ") if definition else question) or years_in(question)
     formula, form = over_time(text, formula, form, years, bool(definition))
     if source == "question" and "/" in formula:
@@ -123,7 +133,7 @@ def named(text: str, name_of: Callable[[str], str]) -> tuple[str, str, str]:
             top, bottom = (found[part].strip() or UNSAID for part in ("top", "bottom"))
             is_formula = known and words in top and form != "money"
             if not is_formula and (item_named(top) or known) and item_named(bottom):
-                return f"({name_of(top)}) / ({name_of(bottom)})", form_of_two, "two"
+                return ratio(name_of(top), name_of(bottom)), form_of_two, "two"
     if known:
         return known, form, "library"
     formula = name_of(text or UNSAID)
@@ -144,10 +154,9 @@ def formula_of(phrase: str, names: Sequence[str], rows: dict[str, str], is_defin
         rows[name] = " ".join(FILLER.sub(" ", text).split())
     if not is_defined:
         return name
-    last = f"at({name}, {years[-1]})" if years else name
-    first = f"at({name}, {years[0]})" if len(years) > 1 else ""
+    last, first = at(name, years[-1]) if years else name, at(name, years[0]) if len(years) > 1 else ""
     if re.search(r"\b(?:change|increase|decrease) in\b", text):
-        return f"{last} - {first}" if first else f"{name} - prev({name})"
+        return f"{last} - {first}" if first else f"{name} - {previous(name)}"
     if re.search(r"\b(?:average|mean)\b", text):
         return f"({last} + {first}) / 2" if first else f"avg({name})"
     return last
@@ -162,17 +171,17 @@ def is_whole(item: str, text: str) -> bool:
 def over_time(text: str, formula: str, form: str, years: Sequence[int], is_defined: bool) -> tuple[str, str]:
     """The formula over the periods that are asked about, and its form: growth, change, average, compound growth."""
     first, last = (years[0], years[-1]) if len(years) > 1 else (None, None)
-    before = f"at({formula}, {first})" if first else f"prev({formula})"
+    before = at(formula, first) if first else previous(formula)
     if COMPOUND.search(text) and first:
-        return f"(({formula}) / ({before})) ** (1 / {last - first}) - 1", "percent"
+        return f"({ratio(formula, before)}) ** (1 / {last - first}) - 1", "percent"
     if (average := AVERAGE.search(text)) and first and not is_defined:
-        said = NUMBERS.get(average[1], average[1] or "")
-        span = min(int(said), 10) if str(said).isdigit() else last - first + 1
-        return f"({' + '.join(f'at({formula}, {last - back})' for back in range(span))}) / {span}", form
+        number = NUMBERS.get(average[1], average[1] or "")
+        n_years = min(int(number), 10) if str(number).isdigit() else last - first + 1
+        return f"({' + '.join(at(formula, last - back) for back in range(n_years))}) / {n_years}", form
     if is_defined or ("prev(" in formula and form != "days"):
         return formula, form
     if GROWTH.search(text) and form != "percent":
-        return f"({formula}) / ({before}) - 1", "percent"
+        return f"{ratio(formula, before)} - 1", "percent"
     if CHANGE.search(text) and (first or GROWTH.search(text) or not form):
         return f"({formula}) - ({before})", form
     return formula, form

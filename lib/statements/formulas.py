@@ -121,6 +121,26 @@ def calculate(formula: str, bind: Callable[[str, int], float], year: int) -> flo
     return result
 
 
+def at(formula: str, year: int) -> str:
+    """A formula's value in a given year, as a formula."""
+    return f"at({formula}, {year})"
+
+
+def previous(formula: str) -> str:
+    """A formula's value a year before, as a formula."""
+    return f"prev({formula})"
+
+
+def ratio(top: str, bottom: str) -> str:
+    """One formula over another."""
+    return f"({top}) / ({bottom})"
+
+
+def with_ending_balances(formula: str) -> str:
+    """A formula with balances of the year's end where it takes the average of a name over two years."""
+    return re.sub(r"avg\((\w+)\)", r"\1", formula)
+
+
 def names_in(formula: str) -> set[str]:
     """The names of line items in a formula."""
     names = {node.id for node in ast.walk(ast.parse(formula, mode="eval")) if isinstance(node, ast.Name)}
