@@ -53,8 +53,8 @@ def context(name: str, best_baseline: str = "", oracle: str = "dense") -> Contex
         return Context(name, oracle, name)
     method = best_baseline if name == BEST_BASELINE else name
     if method not in METHODS:
-        known = ", ".join((NONE, BEST_BASELINE, *ORACLES))
-        raise StudyError(f"no context {name!r} ({method!r} is no method): say {known}, or a method")
+        contexts = ", ".join((NONE, BEST_BASELINE, *ORACLES))
+        raise StudyError(f"unknown context {name!r}; choose from {contexts}, or a method")
     return Context(name, method)
 
 

@@ -15,7 +15,7 @@ from lib.models.weights import weights_hash
 from lib.retrievers import matched
 from lib.store import Entry
 
-KEPT = 200  # pages of a question whose scores are stored
+STORED_PAGES = 200  # the best pages of a question, whose scores are stored
 VERSION = 2
 PageKey = tuple[str, int]
 ScoreFold = Callable[[Search, Fold], tuple[np.ndarray, dict]]
@@ -78,7 +78,7 @@ def params_of_folds(study: Search, parts: Sequence[Fold], params: dict) -> dict:
 def scores_in_folds(
     study: Search, stage: str, parts: Sequence[Fold], score_fold: ScoreFold, params: dict, public: bool = False
 ) -> Entry:
-    """An entry with the scores of each question's KEPT best pages, of all pages of its own filing, and of the records.
+    """The stored scores of each question's STORED_PAGES best pages and of all pages of its own filing, and the records.
 
     ``score_fold`` gives the scores of a fold's test questions (n_test, n_pages), and a record, an output if ``public``;
     ``params`` are what scores depend on besides the encoder, pages, questions and folds.
@@ -89,7 +89,7 @@ def scores_in_folds(
         for fold in parts:
             scores[list(fold.test)], record = score_fold(study, fold)
             records.append(record)
-        best = np.argsort(-scores, axis=1, kind="stable")[:, :KEPT]  # of equal scores the first page's
+        best = np.argsort(-scores, axis=1, kind="stable")[:, :STORED_PAGES]  # of equal scores the first page's
         kept = study.pages["doc_name"].to_numpy() == study.questions["doc_name"].to_numpy()[:, None]
         np.put_along_axis(kept, best, True, axis=1)
         question, page = np.nonzero(kept & (scores > -np.inf))

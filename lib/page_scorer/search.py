@@ -8,7 +8,7 @@ import pandas as pd
 
 from lib.method import Search, memoized
 from lib.page_scorer import full, light
-from lib.page_scorer.pages import KEPT, base_vectors, load_scores, page_rows
+from lib.page_scorer.pages import STORED_PAGES, base_vectors, load_scores, page_rows
 from lib.retrievers import dense
 from lib.retrievers.fusion import standardised
 from lib.schema import StudyError
@@ -47,13 +47,13 @@ def search(
 ) -> np.ndarray:
     """Both stages: a score of each chunk on the best pages, shape (n_questions, n_chunks), else ``-inf``.
 
-    ``n_pages`` are kept, 1 to KEPT, by default the profile's ``page_scorer.pages``. The ``order`` is by the chunk's own
-    score (``base``), minus the rank of its page, then the chunk's score (``page``), or both scores, each standardised
-    over the question's chunks on kept pages (``sum``).
+    ``n_pages`` is from 1 to STORED_PAGES, by default the profile's ``page_scorer.pages``. The ``order`` is by the
+    chunk's own score (``base``), minus the rank of its page, then the chunk's score (``page``), or both scores, each
+    standardised over the question's chunks on the best pages (``sum``).
     """
     n_pages = study.profile.page_scorer.pages if n_pages is None else n_pages
-    if not 1 <= n_pages <= KEPT:
-        raise StudyError(f"pages is {n_pages}: choose a number from 1 to {KEPT}, as many as page scores keep")
+    if not 1 <= n_pages <= STORED_PAGES:
+        raise StudyError(f"pages is {n_pages}: choose a number from 1 to {STORED_PAGES}, as many as page scores keep")
     pages, page_scores = pages_of_chunks(study), comparable(study, page_scores, candidates)
     ranked = rank_pages(page_scores, pages, candidates, n_pages)
     scores = chunks_on_pages(base_chunk_scores(study), ranked, pages)
@@ -79,14 +79,14 @@ def standardised_finite(values: np.ndarray) -> np.ndarray:
 
 
 def comparable(study: Search, page_scores: np.ndarray, candidates: np.ndarray) -> np.ndarray:
-    """Page scores, without those beyond a question's best KEPT where it may search several filings.
+    """Page scores, without those beyond a question's best STORED_PAGES where it may search several filings.
 
     All scores of a question's own filing are stored, for the oracles: beside other filings they would give it away.
     """
     filing = study.chunks["doc_name"].factorize()[0]
     first, last = (np.where(candidates, filing, none) for none in (len(filing), -1))
     rows, kept = np.flatnonzero(first.min(axis=1) < last.max(axis=1)), page_scores.copy()
-    kept[rows[:, None], np.argsort(-page_scores[rows], axis=1, kind="stable")[:, KEPT:]] = -np.inf
+    kept[rows[:, None], np.argsort(-page_scores[rows], axis=1, kind="stable")[:, STORED_PAGES:]] = -np.inf
     return kept
 
 

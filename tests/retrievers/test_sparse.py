@@ -43,15 +43,6 @@ def test_without_terms_every_score_is_zero(texts, is_sound):
     assert bm25.BM25(texts, is_sound=is_sound).get_scores(["cash"]).tolist() == [0.0] * len(texts)
 
 
-def test_a_sound_weight_falls_with_frequency_and_is_never_negative():
-    # all texts are of the mean length 2, so that the norm is k1
-    idf = bm25.sound_idf(10, np.array([1, 5, 10]))
-    assert idf == pytest.approx([np.log(1 + 9.5 / 1.5), np.log(2), np.log(1 + 0.5 / 10.5)])
-    model = bm25.BM25([["cash", "flow"], ["net", "sales"], ["net", "flow"]], k1=1.5, b=0.75)
-    for query, n_cash in ((["cash"], 1), (["cash", "cash"], 2), ([], 0), (["unknown"], 0)):
-        assert model.get_scores(query) == pytest.approx([n_cash * np.log(1 + 2.5 / 1.5) * 2.5 / (1 + 1.5), 0, 0])
-
-
 def test_tokens():
     tokens = {"$ 1,577 and $1577; $1,234.5": "$ 1,577 1577 and $1577 1577 $1,234.5 1234.5"}
     tokens |= {"4.2% 4.2 % (370) P&L at year-end": "4.2% 4.2 4.2 % 370 p&l at year-end"}

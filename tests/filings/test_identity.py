@@ -37,11 +37,6 @@ def test_a_word_that_two_companies_share_names_neither():
     assert name_matches(["Who?"], []).shape == (1, 0)
 
 
-def test_a_question_names_its_company_by_the_first_word_or_a_short_form():
-    named = {"is glimmerfen cyclical?": True, "Did GlmM pay?": True, "Did MG pay?": False, "Did FY22 pay?": False}
-    assert {question: names_company(question, MILLS[0]) for question in named} == named
-
-
 @pytest.mark.parametrize(
     ("cover", "names"),
     [
@@ -140,3 +135,8 @@ def test_the_filing_that_fits_by_cover_or_records_is_searched_first_then_all(fol
     assert run.loc["q1", "chunk_id"].is_unique
     plain = study.run("bm25").set_index("question_id")  # the other question names no company
     assert run.loc["q2", "chunk_id"].tolist() == plain.loc["q2", "chunk_id"].tolist()
+
+
+def test_a_question_names_its_company_by_the_first_word_or_a_short_form():
+    named = {"is glimmerfen cyclical?": True, "Did GlmM pay?": True, "Did MG pay?": False, "Did FY22 pay?": False}
+    assert {question: names_company(question, MILLS[0]) for question in named} == named
