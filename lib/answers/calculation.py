@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pandas as pd
 
-import lib.data
+import lib.statements
 from lib.answers.answers import Answers, answers, asked, context_params, score
 from lib.answers.pages_read import filings_named, identities, pages_read, sheet_of
 from lib.answers.prompt_context import NONE, Context
-from lib.corpus import data_file_digests
 from lib.files import digest_of_file
+from lib.keys import data_file_digests
 from lib.method import memoized
 from lib.metrics.right import right_metrics
 from lib.statements.asked import asked_for
@@ -24,7 +24,7 @@ from lib.statements.reading import read
 from lib.study import Study
 
 VERSION = 2
-DATA = (Path(__file__).with_name("formulas.yaml"), Path(lib.data.__file__).with_name("items.yaml"))
+DATA = tuple(Path(lib.statements.__file__).with_name(name) for name in ("formulas.yaml", "items.yaml"))
 CALCULATED_STAGE = "answers/calculated"
 CALCULATED = ["question_id", "text", "why_not", "formula", "source", "cells"]
 
