@@ -103,16 +103,16 @@ def choose(study: Search, union: Union, companies: set[str], sets: Sequence[str]
 
     The least of equal ones is taken; pages of companies outside these are no candidates.
     """
-    kept, settings = training_pairs(union, companies, sets), study.profile.ahead
+    is_read, settings = training_pairs(union, companies, sets), study.profile.ahead
     is_asked = union.questions["company"].isin(companies) & union.questions["set"].isin(sets)
     number = fold_numbers(union.questions[is_asked], settings.inner_folds, settings.seed)
     inner = union.questions["company"].map(number).to_numpy()[union.pool.rows]
     scores = np.full((len(settings.shares), len(inner)), -np.inf)
     for fold in range(max(number.values()) + 1):
         booster = fit(study, union, {name for name in companies if number.get(name) != fold}, sets, variant)
-        held = kept & (inner == fold)
+        held = is_read & (inner == fold)
         scores[:, held] = [mixed(booster, share, union.pool.part(held)) for share in settings.shares]
-    rows = np.unique(union.pool.rows[kept])
+    rows = np.unique(union.pool.rows[is_read])
     found = [recalls(union, one)["page_recall"].to_numpy() * union.weights for one in scores]
     gain_of = {share: round(one[rows].sum(), 9) for share, one in zip(settings.shares, found, strict=True)}
     return max(gain_of, key=lambda share: (gain_of[share], -share))
@@ -145,9 +145,9 @@ def read_ranker(trees: Path, record: Path) -> Ranker:
     """A ranker from the files of its trees and of what is recorded of it, in JSON."""
     import lightgbm
 
-    known = json.loads(record.read_text(encoding="utf-8"))
+    about = json.loads(record.read_text(encoding="utf-8"))
     booster = lightgbm.Booster(model_str=trees.read_text(encoding="utf-8"))
-    return Ranker(frozenset(known.get("tested", ())), booster, known["share"])
+    return Ranker(frozenset(about.get("tested", ())), booster, about["share"])
 
 
 def inputs(study: Search) -> list:

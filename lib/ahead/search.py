@@ -73,8 +73,8 @@ def scored_by(study: Search) -> Literal["saved", "folds", "untrained"]:
 
 def has_ids(study: Search) -> bool:
     """Whether the saved rankers learnt from a question with an id of the study's."""
-    known = json.loads((SAVED / "kinds.json").read_text(encoding="utf-8"))["question_ids"]
-    return not set(known).isdisjoint(study.questions["question_id"])
+    ids = json.loads((SAVED / "kinds.json").read_text(encoding="utf-8"))["question_ids"]
+    return not set(ids).isdisjoint(study.questions["question_id"])
 
 
 @memoized
@@ -83,12 +83,12 @@ def is_known(study: Search) -> bool:
     by LEARNT_FROM and the bytes of FinanceBench's filings; False without the texts."""
     if not (study.dataset.has_text and (SAVED / LEARNT_FROM).is_file()):
         return False
-    known, asked = json.loads((SAVED / LEARNT_FROM).read_text(encoding="utf-8")), study.questions
+    learnt, asked = json.loads((SAVED / LEARNT_FROM).read_text(encoding="utf-8")), study.questions
     companies, doc_names = set(map(bare_company, asked["company"])), set(asked["doc_name"])
     return bool(
-        doc_names & set(known["filings"])
-        or any(f"{one} ".startswith(f"{name} ") for one in companies for name in known["companies"])
-        or set(map(digest_of_words, asked["question"])) & set(known["questions"])
+        doc_names & set(learnt["filings"])
+        or any(f"{one} ".startswith(f"{name} ") for one in companies for name in learnt["companies"])
+        or set(map(digest_of_words, asked["question"])) & set(learnt["questions"])
         or set(map(digest_of_file, map(study.dataset.source, doc_names))) & set(checksums().values())
     )
 

@@ -78,12 +78,12 @@ def training_pairs(union: Union, companies: set[str], sets: tuple[str, ...]) -> 
     of_company = union.questions["company"].isin(companies) & union.questions["set"].isin(sets)
     readable = np.isin(union.page_companies, sorted(companies))
     rows, columns = union.pool.rows, union.pool.columns
-    kept = of_company.to_numpy()[rows] & readable[columns]
-    kept &= np.isin(rows, rows[kept & union.pool.gold])
-    read = {*union.questions["company"].iloc[np.unique(rows[kept])], *union.page_companies[columns[kept]]}
+    is_read = of_company.to_numpy()[rows] & readable[columns]
+    is_read &= np.isin(rows, rows[is_read & union.pool.gold])
+    read = {*union.questions["company"].iloc[np.unique(rows[is_read])], *union.page_companies[columns[is_read]]}
     if read - companies:
         raise LeakError(f"training reads other companies: {', '.join(sorted(read - companies))}")
-    return kept
+    return is_read
 
 
 def recalls(union: Union, scores: np.ndarray, k: int = DEPTH) -> pd.DataFrame:

@@ -127,9 +127,9 @@ class PageViews:
     def kinds(self) -> PageKinds:
         """The pages by the hand-written kinds of ``kinds.yaml``."""
         types = pd.Index(TYPES).get_indexer([one.doc_type for one in self.identities])
-        known = {"place_share": "page_place", "length": "page_length", "digits": "page_digits"}
-        known = {name: self.page[of] for name, of in known.items()} | {"filing_type": types[self.filing]}
-        return PageKinds(np.stack(self.described["strengths"]), self.groups, known)
+        features = {"place_share": "page_place", "length": "page_length", "digits": "page_digits"}
+        features = {name: self.page[of] for name, of in features.items()} | {"filing_type": types[self.filing]}
+        return PageKinds(np.stack(self.described["strengths"]), self.groups, features)
 
     def topic(self, question: str) -> list[str]:
         """The terms of a question's core without those that identify the filing."""
@@ -143,9 +143,9 @@ class PageViews:
 
     def cover(self, asked: Sequence[str]) -> np.ndarray:
         """The share of the terms' weight that each page contains, shape (n_pages,)."""
-        known = [term for term in dict.fromkeys(asked) if term in self.words.vocabulary]
-        rows = [self.words.vocabulary[term] for term in known]
-        weights = np.array([self.words.idf[term] for term in known])
+        present = [term for term in dict.fromkeys(asked) if term in self.words.vocabulary]
+        rows = [self.words.vocabulary[term] for term in present]
+        weights = np.array([self.words.idf[term] for term in present])
         return self.contains[rows].T @ weights / weights.sum() if rows else np.zeros(len(self.filing))
 
     def asked_years(self, question: str) -> np.ndarray:
@@ -201,18 +201,18 @@ def vectors_of(study: Search, questions: tuple[str, ...], is_from_covers: bool) 
 @memoized
 def head_vectors(study: Search, is_from_covers: bool) -> np.ndarray:
     """Unit vectors of each page's beginning behind its filing's identity, shape (n_pages, d)."""
-    known, limit = page_views(study, is_from_covers), study.profile.ahead.head_characters
-    headers = [known.identities[number].header for number in known.filing]
-    texts = [f"{header}\n{' '.join(text.split())[:limit]}" for header, text in zip(headers, known.texts, strict=True)]
+    pages, limit = page_views(study, is_from_covers), study.profile.ahead.head_characters
+    headers = [pages.identities[number].header for number in pages.filing]
+    texts = [f"{header}\n{' '.join(text.split())[:limit]}" for header, text in zip(headers, pages.texts, strict=True)]
     stage = "embeddings/ahead-heads-covers" if is_from_covers else "embeddings/ahead-heads"
     return encoded.encode_texts(study, stage, texts)
 
 
 def untrained(study: Search, questions: Sequence[str]) -> np.ndarray:
     """The recipe without training, (n_questions, n_pages): identity as far as a question gives it, plus BM25."""
-    known = page_views(study, False)
-    identity = identity_features(questions, known.identities)["identity"][:, known.filing]
-    words = np.stack([known.words.get_scores(known.topic(question)) for question in questions])
+    pages = page_views(study, False)
+    identity = identity_features(questions, pages.identities)["identity"][:, pages.filing]
+    words = np.stack([pages.words.get_scores(pages.topic(question)) for question in questions])
     return untrained_sum(identity, words)
 
 
@@ -222,20 +222,20 @@ def untrained_sum(identity: np.ndarray, words: np.ndarray) -> np.ndarray:
 
 
 @threadpool_limits.wrap(limits=1, user_api="blas")
-def _signals(known: PageViews, questions: Sequence[str], vectors: Vectors) -> dict[str, np.ndarray]:
+def _signals(pages: PageViews, questions: Sequence[str], vectors: Vectors) -> dict[str, np.ndarray]:
     """The scores of every page, float32, (n_questions, n_pages) each, on one thread: more change the last bits."""
 
     def best_windows(asked: np.ndarray) -> np.ndarray:
-        found = best_window_scores(asked, vectors.windows, vectors.owners, len(known.texts))
+        found = best_window_scores(asked, vectors.windows, vectors.owners, len(pages.texts))
         return np.where(np.isfinite(found), found, found[np.isfinite(found)].min(initial=0))
 
-    topics = list(map(known.topic, questions))
+    topics = list(map(pages.topic, questions))
     found = {
-        "words": list(map(known.words.get_scores, topics)),
-        "pairs": [known.pairs.get_scores(pairs(terms(asking_sentences(question)))) for question in questions],
-        "passages": list(map(known.best_passage, topics)),
-        "cover": list(map(known.cover, topics)),
-        "labels": list(map(known.labels.get_scores, topics)),
+        "words": list(map(pages.words.get_scores, topics)),
+        "pairs": [pages.pairs.get_scores(pairs(terms(asking_sentences(question)))) for question in questions],
+        "passages": list(map(pages.best_passage, topics)),
+        "cover": list(map(pages.cover, topics)),
+        "labels": list(map(pages.labels.get_scores, topics)),
         "window": best_windows(vectors.questions),
         "core": best_windows(vectors.cores),
     }
@@ -245,16 +245,16 @@ def _signals(known: PageViews, questions: Sequence[str], vectors: Vectors) -> di
 
 
 def pool_of(
-    known: PageViews, questions: Sequence[str], vectors: Vectors, has_kinds: bool, allowed: np.ndarray | None = None
+    pages: PageViews, questions: Sequence[str], vectors: Vectors, has_kinds: bool, allowed: np.ndarray | None = None
 ) -> Pool:
     """Candidate pages of each question and their features; the column ``plain`` is the untrained sum.
 
     The pool is the union of the BEST pages by words, pairs, windows and the statement needed, each with the identity,
     and by words and pairs without it. ``allowed`` are the pages that may be chosen, shape (n_questions, n_pages).
     """
-    signals, statements = _signals(known, questions, vectors), known.statement_features(questions)
-    fits = identity_features(questions, known.identities)
-    identity = fits["identity"][:, known.filing]
+    signals, statements = _signals(pages, questions, vectors), pages.statement_features(questions)
+    fits = identity_features(questions, pages.identities)
+    identity = fits["identity"][:, pages.filing]
     over = {name: standardised(signals[name]) for name in ("words", "pairs", "labels", "window")}
     plain = untrained_sum(identity, signals["words"])
     ways = [
@@ -275,13 +275,13 @@ def pool_of(
         return {prefix + name: np.broadcast_to(one, plain.shape)[rows, columns] for name, one in features.items()}
 
     by_view = {"plain": of_pairs({"plain": plain})}
-    by_view |= {view: of_pairs(known.groups.signal_features(view, values)) for view, values in signals.items()}
-    by_view["statement"], by_view["years"] = of_pairs(statements), of_pairs(known.year_features(questions))
-    by_view["identity"] = {f"identity_{name}": one[rows, known.filing[columns]] for name, one in fits.items()}
-    by_view["page"] = of_pairs(known.page)
+    by_view |= {view: of_pairs(pages.groups.signal_features(view, values)) for view, values in signals.items()}
+    by_view["statement"], by_view["years"] = of_pairs(statements), of_pairs(pages.year_features(questions))
+    by_view["identity"] = {f"identity_{name}": one[rows, pages.filing[columns]] for name, one in fits.items()}
+    by_view["page"] = of_pairs(pages.page)
     if has_kinds:
-        by_view["kinds"] = of_pairs(known.kinds.fit(questions), "kinds_")
-        by_view["kinds"] |= of_pairs(known.kinds.features, "kinds_page_")
+        by_view["kinds"] = of_pairs(pages.kinds.fit(questions), "kinds_")
+        by_view["kinds"] |= of_pairs(pages.kinds.features, "kinds_page_")
     table = pd.DataFrame({name: values for features in by_view.values() for name, values in features.items()})
     views = {view: list(features) for view, features in by_view.items()}
     return Pool(rows, columns, table.astype(np.float32), views=views)

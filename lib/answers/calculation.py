@@ -38,8 +38,8 @@ WAYS = {"calculation": (True, True), "calculation-only": (False, True), "calcula
 def named_filings(study: Study) -> dict[str, dict[str, tuple[str, ...]]]:
     """The filings of the company that each question names, with the company's names; none where it names none."""
     study.need_filings("reading tables for a question")
-    questions, known = study.questions, [*identities(study).values()]
-    found = filings_named(questions["question"].tolist(), known)
+    questions, filings = study.questions, [*identities(study).values()]
+    found = filings_named(questions["question"].tolist(), filings)
     return dict(zip(questions["question_id"], found, strict=True))
 
 

@@ -31,13 +31,13 @@ def identities(study: Study) -> dict[str, Identity]:
     return {one.doc_name: one for one in matched.identities(study, False)}
 
 
-def filings_named(questions: Sequence[str], known: Sequence[Identity]) -> list[dict[str, tuple[str, ...]]]:
+def filings_named(questions: Sequence[str], filings: Sequence[Identity]) -> list[dict[str, tuple[str, ...]]]:
     """The filings of the company that each question names, with the company's names; none where it names none."""
-    names = [(*one.names, *(" ".join(core_words(name)) for name in one.names)) for one in known]
-    match = company_match(questions, known)
+    names = [(*one.names, *(" ".join(core_words(name)) for name in one.names)) for one in filings]
+    match = company_match(questions, filings)
     is_named = (match == match.max(axis=1, initial=0, keepdims=True)) & (match > 0)
     return [
-        {one.doc_name: forms for one, forms, is_one in zip(known, names, row, strict=True) if is_one}
+        {one.doc_name: forms for one, forms, is_one in zip(filings, names, row, strict=True) if is_one}
         for row in is_named
     ]
 

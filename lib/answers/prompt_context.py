@@ -41,8 +41,8 @@ class Context:
         """The context as the tables print it."""
         if self.name == NONE:
             return "no context"
-        said, title = {BEST_BASELINE: "best ordinary method", **IN_WORDS}.get(self.name), METHODS[self.method].title
-        return f"{said} ({title})" if said else title
+        in_words, title = {BEST_BASELINE: "best ordinary method", **IN_WORDS}.get(self.name), METHODS[self.method].title
+        return f"{in_words} ({title})" if in_words else title
 
 
 def context(name: str, best_baseline: str = "", oracle: str = "dense") -> Context:

@@ -52,12 +52,12 @@ def forms(name: str) -> tuple[str, set[str], tuple[str, ...], re.Pattern]:
 
     These have the beginnings of its first words in order, with or without the ``n`` of ``Quill & Quarry``: ``qnq``.
     """
-    words, core = name_words(name), core_words(name)
-    whole = {alphanumeric(name), alphanumeric("".join(core)), alphanumeric("".join(words))} - {""}
+    words, own_words = name_words(name), core_words(name)
+    whole = {alphanumeric(name), alphanumeric("".join(own_words)), alphanumeric("".join(words))} - {""}
     parts = tuple(alphanumeric(word) or "n" for word in words)
     of_all = "".join(_beginning(word) for word in parts if word != "n")
     short = re.compile(f"{_beginning(map(_beginning, parts))}|{of_all}")
-    return core[0] if core else "", whole, parts, short
+    return own_words[0] if own_words else "", whole, parts, short
 
 
 def _beginning(parts: Iterable[str]) -> str:
@@ -109,9 +109,9 @@ def name_matches(questions: Sequence[str], names: Sequence[Sequence[str]]) -> np
     """
     owned = [{word for alias in aliases for word in core_words(alias)} for aliases in names]
     common = frozenset(word for word, n in Counter(word for words in owned for word in words).items() if n > 1)
-    known, scores = [list(map(forms, aliases)) for aliases in names], np.zeros((len(questions), len(names)))
+    written_forms, scores = [list(map(forms, aliases)) for aliases in names], np.zeros((len(questions), len(names)))
     for row, mentions in enumerate(map(Mentions, questions)):
-        scores[row] = [max((mentions.certainty(one, common) for one in of), default=0.0) for of in known]
+        scores[row] = [max((mentions.certainty(one, common) for one in of), default=0.0) for of in written_forms]
     best = scores.max(axis=1, initial=0.0, keepdims=True)
     return np.where(scores < best, scores / 2, scores)
 

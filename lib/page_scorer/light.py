@@ -29,8 +29,8 @@ def fold_data(study: Search, fold: Fold, without_page_zero: bool = False) -> "Fo
     questions, pages = base_vectors(study, "page_scorer_light")  # under the key that searching has
     texts, text_of = np.array(page_texts(study), object), text_by_page(study)
     asked = zip(study.questions["doc_name"], study.questions["gold_pages"], strict=True)
-    known = [[text_of[name, page] for page in of if page or not without_page_zero] for name, of in asked]
-    gold = np.stack([np.isin(texts, of) for of in known])
+    gold_texts = [[text_of[name, page] for page in of if page or not without_page_zero] for name, of in asked]
+    gold = np.stack([np.isin(texts, of) for of in gold_texts])
     readable = study.pages["doc_name"].isin(fold.train_filings).to_numpy() & (texts != "")
     groups = study.questions["doc_name"]
     if fold.by == "company":

@@ -90,9 +90,9 @@ def scores_in_folds(
             scores[list(fold.test)], record = score_fold(study, fold)
             records.append(record)
         best = np.argsort(-scores, axis=1, kind="stable")[:, :STORED_PAGES]  # of equal scores the first page's
-        kept = study.pages["doc_name"].to_numpy() == study.questions["doc_name"].to_numpy()[:, None]
-        np.put_along_axis(kept, best, True, axis=1)
-        question, page = np.nonzero(kept & (scores > -np.inf))
+        is_stored = study.pages["doc_name"].to_numpy() == study.questions["doc_name"].to_numpy()[:, None]
+        np.put_along_axis(is_stored, best, True, axis=1)
+        question, page = np.nonzero(is_stored & (scores > -np.inf))
         places = {"question": question.astype(np.int32), "page": page.astype(np.int32)}
         np.savez_compressed(target / "scores.npz", value=scores[question, page], **places)
         (target / "folds.json").write_text(json.dumps(records, indent=1), encoding="utf-8")

@@ -38,8 +38,8 @@ def rank_pages(page_scores: np.ndarray, pages: np.ndarray, candidates: np.ndarra
 
 def chunks_on_pages(chunk_scores: np.ndarray, ranked: list[np.ndarray], pages: np.ndarray) -> np.ndarray:
     """Chunk scores with ``-inf`` for every chunk that lies on none of its question's pages."""
-    kept = np.stack([np.isin(pages, rows) for rows in ranked])
-    return np.where(kept, chunk_scores, np.float32(-np.inf))
+    is_on_page = np.stack([np.isin(pages, rows) for rows in ranked])
+    return np.where(is_on_page, chunk_scores, np.float32(-np.inf))
 
 
 def search(
@@ -60,13 +60,13 @@ def search(
     if order == "base":
         return scores
     for row, rows, of_page in zip(scores, ranked, page_scores, strict=True):
-        kept = np.flatnonzero(np.isfinite(row))
+        chunks = np.flatnonzero(np.isfinite(row))
         if order == "page":
             rank_of = np.zeros(len(study.pages), np.float32)
             rank_of[rows] = np.arange(1, len(rows) + 1)
-            row[kept] = (row[kept] + 1) / 2.01 - rank_of[pages[kept]]
+            row[chunks] = (row[chunks] + 1) / 2.01 - rank_of[pages[chunks]]
         else:
-            row[kept] = standardised_finite(row[kept]) + standardised_finite(of_page[pages[kept]])
+            row[chunks] = standardised_finite(row[chunks]) + standardised_finite(of_page[pages[chunks]])
     return scores
 
 
@@ -85,9 +85,9 @@ def comparable(study: Search, page_scores: np.ndarray, candidates: np.ndarray) -
     """
     filing = study.chunks["doc_name"].factorize()[0]
     first, last = (np.where(candidates, filing, none) for none in (len(filing), -1))
-    rows, kept = np.flatnonzero(first.min(axis=1) < last.max(axis=1)), page_scores.copy()
-    kept[rows[:, None], np.argsort(-page_scores[rows], axis=1, kind="stable")[:, STORED_PAGES:]] = -np.inf
-    return kept
+    rows, comparable_scores = np.flatnonzero(first.min(axis=1) < last.max(axis=1)), page_scores.copy()
+    comparable_scores[rows[:, None], np.argsort(-page_scores[rows], axis=1, kind="stable")[:, STORED_PAGES:]] = -np.inf
+    return comparable_scores
 
 
 @memoized

@@ -127,15 +127,15 @@ def without(text: str, names: Sequence[str]) -> str:
 
 def named(text: str, name_of: Callable[[str], str]) -> tuple[str, str, str]:
     """The formula that a spoken question asks for, its form and its source."""
-    known, form, words = formula_named(text) or ("", "", "")
+    formula, form, words = formula_named(text) or ("", "", "")
     for form_of_two, pattern in OF_TWO:
         if found := re.search(pattern, text):
             top, bottom = (found[part].strip() or UNSAID for part in ("top", "bottom"))
-            is_formula = known and words in top and form != "money"
-            if not is_formula and (item_named(top) or known) and item_named(bottom):
+            is_formula = formula and words in top and form != "money"
+            if not is_formula and (item_named(top) or formula) and item_named(bottom):
                 return ratio(name_of(top), name_of(bottom)), form_of_two, "two"
-    if known:
-        return known, form, "library"
+    if formula:
+        return formula, form, "library"
     formula = name_of(text or UNSAID)
     return formula, "", "row" if formula.startswith("row_") else "item"
 
@@ -146,9 +146,9 @@ def formula_of(phrase: str, names: Sequence[str], rows: dict[str, str], is_defin
     if re.fullmatch(r"[\d,.]+%?", phrase.strip()):
         return phrase.strip(" %").replace(",", "")
     text, years = without(spoken(phrase), names), years_in(phrase)
-    found, known = item_named(text), formula_named(text)
-    if known and len(known[2]) >= len(found[1] if found else ""):
-        name = f"({known[0]})"
+    found, formula = item_named(text), formula_named(text)
+    if formula and len(formula[2]) >= len(found[1] if found else ""):
+        name = f"({formula[0]})"
     else:
         name = found[0] if found and is_whole(found[1], text) else f"row_{len(rows)}"
         rows[name] = " ".join(FILLER.sub(" ", text).split())

@@ -76,9 +76,9 @@ def item_named(text: str) -> tuple[str, str] | None:
 
 def formula_named(text: str) -> tuple[str, str, str] | None:
     """The formula of the library that a spoken text names, its form, and the words that name it."""
-    known = library()["formulas"]
-    name, words = longest(text, {name: about["names"] for name, about in known.items()}) or ("", "")
-    return (known[name]["is"], known[name]["form"], words) if name else None
+    formulas = library()["formulas"]
+    name, words = longest(text, {name: about["names"] for name, about in formulas.items()}) or ("", "")
+    return (formulas[name]["is"], formulas[name]["form"], words) if name else None
 
 
 def is_row_of(item: str, label: str) -> bool:
