@@ -131,7 +131,7 @@ def test_keywords_are_the_six_heaviest_terms_and_a_summary_the_three_different_s
 
 def test_a_chunk_scores_as_its_nearest_representation_of_which_a_caption_is_the_titles_before_a_table(monkeypatch):
     """Four element chunks; questions and texts are vectors of two made-up dimensions."""
-    seen, study = {}, make_study(chunks=merge(FOUND), over=lambda name: None)
+    seen, study = {}, make_study(chunks=merge(FOUND), with_chunks=lambda name: None)
 
     def vectors(study, table, chunks, texts):
         assert list(chunks) == list(range(len(texts)))

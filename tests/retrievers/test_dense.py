@@ -50,7 +50,7 @@ def test_a_chunk_of_a_fixed_size_is_one_vector_of_all_its_tokens_and_sizes_stand
     monkeypatch.setattr(dense, "chunk_vectors", vectors)
     parts = {"fixed_128": ("x", "y"), "fixed_256": ("z", "y"), "fixed_512": ("x", "z", "x2")}
     whole = sized("fixed_aggregate")
-    whole.over = lambda name: sized(name, *parts[name])
+    whole.with_chunks = lambda name: sized(name, *parts[name])
     dense.score_whole(sized("fixed_512", "x", window=1026), None)
     scores = dense.score_sizes(whole, None)  # x and y of 128, z of 256, x2 of 512
     assert scores.tolist() == [[1, 0, 0, 0], [0, 1, 1, 1]]
