@@ -203,22 +203,29 @@ def columns_of(found: pd.DataFrame) -> list[Column]:
     return columns + [one for one in OF_ALL if found[one.name].notna().any()]
 
 
-def cell(name: str, row: dict) -> dict:
-    """The cell of a row of :func:`board` in a column of the page: its ``text``, a dash where there is no value; the
-    ``value`` that it sorts by, where that is not the text; of a share the style of its ``bar``; its ``interval``."""
+class Cell(NamedTuple):
+    """A cell of the page."""
+
+    text: str
+    value: float | str | None = None  # that it sorts by; None where that is the text
+    bar: str = ""  # of a share: its style, with the value and the ends of its interval
+    interval: str = ""
+
+
+def cell(name: str, row: dict) -> Cell:
+    """The cell of a row of :func:`board` in a column of the page; a dash where there is no value."""
     value = row.get(name)
     if name == "needs":
-        return {"text": value or "–"}
+        return Cell(value or "–")
     if value is None or pd.isna(value):
-        return {"text": "–", "value": ""}
+        return Cell("–", "")
     if name in SHOWN:
         ends = row[f"{name}_low"], row[f"{name}_high"]
         text, _, interval = with_interval(value, *ends).partition(" ")
-        bar = "--v:{:.0%};--l:{:.0%};--h:{:.0%}".format(value, *ends)
-        return {"text": text, "value": value, "bar": bar, "interval": interval}
+        return Cell(text, value, "--v:{:.0%};--l:{:.0%};--h:{:.0%}".format(value, *ends), interval)
     if name in COSTS or name in WHOLE:
-        return {"text": seconds(value) if name in COSTS else f"{value:,.0f}", "value": value}
-    return {"text": number(value), "value": value, "bar": f"--v:{value:.0%}"}
+        return Cell(seconds(value) if name in COSTS else f"{value:,.0f}", value)
+    return Cell(number(value), value, f"--v:{value:.0%}")
 
 
 def leaderboard_page(study: Study) -> str:
