@@ -8,7 +8,6 @@ from pathlib import Path
 
 from docutils import nodes
 from docutils.nodes import NodeVisitor
-from sphinx.application import Sphinx
 
 from lib.show.drawn import NARROW
 
@@ -21,7 +20,7 @@ MOVED = {
 }
 
 
-def setup(app: Sphinx) -> dict:
+def setup(app) -> dict:
     """Register what follows."""
     app.connect("html-collect-pages", moved_pages)
     app.connect("doctree-resolved", corrected)
@@ -29,14 +28,14 @@ def setup(app: Sphinx) -> dict:
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
-def moved_pages(app: Sphinx) -> Iterator[tuple[str, dict, str]]:
+def moved_pages(app) -> Iterator[tuple[str, dict, str]]:
     """A page that leads on, under each old name of a chapter that is in the book."""
     for old, new in MOVED.items():
         if f"notebooks/{new}" in app.env.all_docs:
             yield f"notebooks/{old}", {"target": f"{new}.html"}, "moved.html"
 
 
-def corrected(app: Sphinx, page: nodes.document, name: str) -> None:
+def corrected(app, page: nodes.document, name: str) -> None:
     """On phones, figures that have one show their layout for phones; empty heads of pandas' tables are no heads."""
     narrow = {path.name for path in Path(app.srcdir, "figures", NARROW).glob("*.svg")}
     for image in [*page.findall(nodes.image)]:

@@ -125,7 +125,10 @@ def test_every_page_is_light_and_described(pages):
     """A page with all that it loads, compressed as servers send it, its pictures aside."""
     for page in pages:
         text = page.read_text()
-        files = {page, *((page.parent / link).resolve() for link in re.findall(r'(?:src|href)="([^"?#]+\.(?:js|css))', text))}
+        files = {
+            page,
+            *((page.parent / link).resolve() for link in re.findall(r'(?:src|href)="([^"?#]+\.(?:js|css))', text)),
+        }
         weight = sum(len(gzip.compress(path.read_bytes())) for path in files)
         assert weight < 200_000, (page.name, weight)
         assert '<meta content="Where retrieval loses' in text or 'name="description"' in text, page.name

@@ -162,8 +162,9 @@ def press(browser, path: str) -> None:
 
 def test_families_fold_rows_sort_and_are_filtered_and_columns_are_chosen(open_board, browser):
     open_board()
-    folded = titles(browser)
-    assert folded == [METHODS[one].title for one in "ahead dense_records rerank parent_child splade bm25_records".split()]
+    assert titles(browser) == [
+        METHODS[one].title for one in "ahead dense_records rerank parent_child splade bm25_records".split()
+    ]
     press(browser, "//tr[@data-family='dense']//button[not(@hidden)]")
     assert titles(browser)[1:4] == [METHODS[one].title for one in ("dense_records", "dense", "fixed_128")]
     press(browser, "//tr[@data-family='dense']//button[not(@hidden)]")
