@@ -85,7 +85,7 @@
   const methods = data.methods.map((method) => [method.name, method.title]);
   const search = make("input", { id: "explorer-words", type: "search", autocomplete: "off", oninput: change });
   const filters = make("form", { class: "filters", role: "search", "aria-label": "Filter the questions", onsubmit: (event) => event.preventDefault() },
-    make("label", { for: search.id }, "Words, company, filing or id", search),
+    make("label", { for: search.id }, "Words, filing, id", search),
     select("Question type", "type", pairs([...new Set(data.questions.map((question) => question.type))].sort()), "all types"),
     select("Method", "method", methods),
     select("Condition", "condition", data.conditions.map((name) => [name, SEARCHED[name]])),
