@@ -30,9 +30,7 @@ from lib.metrics.frame import best
 from lib.metrics.pooled import pooled_gold
 from lib.models.written import read_records
 from lib.schema import CONDITIONS, RUN_COLUMNS, NeedsFilings
-from lib.store import FRAME, PRIVATE_FRAME
 from lib.study import Study
-from lib.typed import read_frame
 
 K = 5
 N_TOP = 5
@@ -148,9 +146,8 @@ def gold_ranks(run: pd.DataFrame, questions: pd.DataFrame) -> dict[str, list[int
 def calculated(study: Study) -> list[tuple[str, dict[str, str]]]:
     """Answers that were calculated, with formula and cells, by question_id; the last that a chapter read first."""
     found = []
-    for stage, key, context in _contexts(study, f"{CALCULATED_STAGE}/") if study.has_text else ():
-        path = study.store.root / stage / key / PRIVATE_FRAME
-        for row in read_frame(path).query("text != ''").itertuples() if path.is_file() else ():
+    for context, answers in _frames_by_context(study, f"{CALCULATED_STAGE}/") if study.has_text else ():
+        for row in answers.query("text != ''").itertuples():
             text = derivation(row.text, row.formula, row.cells)
             found.append((row.question_id, {"kind": f"calculation, given: {context}", "model": "rules", "text": text}))
     return found[::-1]
@@ -181,17 +178,17 @@ def contexts_of_answers(study: Study) -> dict[tuple[str, int, float], str]:
     """The name of the context of each answer, by what its record has in common with the stored efforts: question_id,
     tokens of the prompt and seconds. A record has neither the context's name nor, without the filings, its prompt."""
     found = {}
-    for stage, key, context in _contexts(study, EFFORTS):
-        if entry := study.store.entry(stage, key):
-            for row in read_frame(entry.file(FRAME)).itertuples():
-                found[row.question_id, row.n_prompt_tokens, row.seconds] = context.replace("_", " ")
+    for context, efforts in _frames_by_context(study, EFFORTS):
+        for row in efforts.itertuples():
+            found[row.question_id, row.n_prompt_tokens, row.seconds] = context.replace("_", " ")
     return found
 
 
-def _contexts(study: Study, start: str) -> list[tuple[str, str, str]]:
-    """Stage, key and context of the stages that chapters used and whose names are ``start`` and a context's name."""
-    stages = [(one["stage"], one["key"]) for one in read_stages(study)]
-    return [(stage, key, stage.removeprefix(start)) for stage, key in stages if stage.startswith(start)]
+def _frames_by_context(study: Study, start: str) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Context and frame of the stages that chapters used and whose names are ``start`` and a context's name."""
+    for one in read_stages(study):
+        if one["stage"].startswith(start) and (entry := study.store.entry(one["stage"], one["key"])):
+            yield one["stage"].removeprefix(start), entry.frame()
 
 
 def draw_pictures(study: Study, data: dict) -> None:
@@ -221,6 +218,6 @@ def draw_pictures(study: Study, data: dict) -> None:
             Image.open(io.BytesIO(picture)).save(target / file, "WEBP", quality=PICTURES["quality"])
 
     params = {"dataset": study.dataset.fingerprint, "wanted": [*wanted.values()], **PICTURES}
-    entry = study.store.get("explorer/pictures", params, compute)
+    entry = study.store.files("explorer/pictures", params, compute)
     for file in wanted:
         study.link(entry.path / file, f"explorer/{file}")

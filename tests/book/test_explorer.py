@@ -14,7 +14,6 @@ from lib.diagnose.kept import keep
 from lib.evaluation import evaluate
 from lib.files import ROOT
 from lib.schema import RUN_COLUMNS
-from lib.typed import write_frame
 from tests.browser import open_page
 from tests.small import HOSTILE
 
@@ -53,15 +52,15 @@ def test_every_question_has_its_ranks_in_every_run_those_that_were_diagnosed_her
 
 def test_answers_have_their_context_and_calculated_ones_their_formula_and_cells(study, monkeypatch):
     wrote = {"question_id": ["q1"], "n_prompt_tokens": [12], "seconds": [0.5], "is_cut": [False]}
-    stage, key = "answers/effort/oracle-page", study.store.key("answers/effort/oracle-page", {})
-    study.store.frame(stage, {}, lambda: pd.DataFrame(wrote), public=True)
     cell = {"name": "revenue", "year": 2020, "shown": 1500.0, "unit": "million", "label": "Net sales"}
     rows = [("q1", "$1,500", "revenue", json.dumps([cell | {"doc_name": "ACME", "page": 4}])), ("q2", "", "", "[]")]
-    folder = study.store.root / "answers" / "calculated" / "ahead" / "00"
-    folder.mkdir(parents=True)
-    frame = pd.DataFrame(rows, columns=["question_id", "text", "formula", "cells"])
-    write_frame(frame, folder / "frame.parquet")
-    lines = [{"stage": stage, "key": key}, {"stage": "answers/calculated/ahead", "key": "00"}]
+    frames = {
+        "answers/effort/oracle-page": pd.DataFrame(wrote),
+        "answers/calculated/ahead": pd.DataFrame(rows, columns=["question_id", "text", "formula", "cells"]),
+    }
+    for stage, frame in frames.items():
+        study.store.frame(stage, {}, lambda frame=frame: frame)
+    lines = [{"stage": stage, "key": study.store.key(stage, {})} for stage in frames]
     monkeypatch.setattr("lib.book.explorer.read_stages", lambda study: lines)
     about = {"question_id": "q1", "n_prompt_tokens": 12, "seconds": 0.5, "model": {"name": "tiny"}}
     judged = [about | {"kind": "judge", "text": label} for label in ("yes", "no ", "yes")]
