@@ -24,7 +24,7 @@ from filelock import FileLock, Timeout
 
 import retrieval_gap
 from lib import __main__ as command_line
-from lib import corpus
+from lib import files
 from lib.book import notebooks
 from lib.files import ROOT
 from lib.methods import METHODS
@@ -158,7 +158,7 @@ def test_a_book_is_built_while_no_other_is(monkeypatch, tmp_path):
         return done.append(jobs)
 
     done = []
-    monkeypatch.setattr(corpus, "ARTIFACTS", tmp_path)
+    monkeypatch.setattr(files, "ARTIFACTS", tmp_path)
     monkeypatch.setattr("lib.book.build.build_book", build)
     assert run("book", "--jobs", "3").exit_code == 0
     assert done == [3]
