@@ -19,7 +19,6 @@ from lib.files import ROOT
 from lib.method_sets import measured
 from lib.methods import METHODS
 from lib.profile import load_profile
-from lib.show.output import NOT_DRAWN, TYPE
 from tests.browser import axe_faults, open_page
 
 OUTPUTS = ROOT / "artifacts" / "demo" / "default"
@@ -167,16 +166,6 @@ def test_every_page_is_light(book):
         assert weight < 200_000, (page.name, weight)
         assert "fontawesome.js" not in text
         assert '<meta content="Where retrieval loses' in text or 'name="description"' in text, page.name
-
-
-def test_the_type_of_figures_is_legible_in_the_books_column_and_legends_name_what_is_drawn(book):
-    found = {path.stem: path.read_text(encoding="utf-8") for path in (OUTPUTS / "figures").glob("*.svg")}
-    del found["pipeline"]  # drawn by hand
-    texts = {name: re.search("<dc:description>(.*?)</dc:description>", text)[1] for name, text in found.items()}
-    about = {name: json.loads(text) for name, text in texts.items()}
-    assert about
-    assert {name: one[TYPE] for name, one in about.items() if float(one[TYPE]) < 7.95} == {}
-    assert {name: one[NOT_DRAWN] for name, one in about.items() if one[NOT_DRAWN]} == {}
 
 
 def test_shares_of_the_finding_are_those_of_the_picture(book):
