@@ -9,8 +9,7 @@ from lib.analysis import encoders
 from lib.analysis.answered import RANKER
 from lib.analysis.breakdowns import NAMED, named
 from lib.analysis.climb import K, climb
-from lib.analysis.families import RUNG
-from lib.analysis.ladder import LADDER
+from lib.analysis.ladder import LADDER, published_name
 from lib.book.manifest import read_summary
 from lib.book.templates import filled
 from lib.evaluation import SUMMARY_FILE, read_metrics
@@ -49,7 +48,7 @@ def sentences(study: Study, summary: pd.DataFrame) -> list[str]:
     pages, docs = (at_k(summary, metric)["mean"] for metric in ("page_recall", "doc_recall"))
     base, path = ordinary(summary), study.outputs / POOLED
     pooled = pd.read_csv(path, index_col="method")["lost_pooled"] if path.is_file() else {}
-    bare, whole = (at_k(summary, f"{RUNG}{rung.name}")["mean"].get("ahead") for rung in LADDER[-2:])
+    bare, whole = (at_k(summary, published_name("page_recall", rung.name))["mean"].get("ahead") for rung in LADDER[-2:])
     return filled(
         "sentences",
         k=K,
