@@ -188,6 +188,7 @@ def _figure(
         metadata = {"Software": None, "Comment": None if pages == {OF_DEMO} else PAGE_COMMENT}
         files = {png: _saved(figure, "png", dpi=150, facecolor="white", metadata=metadata)}
     else:
+        FigureCanvasAgg(figure).draw()  # as a layout settles with the second drawing
         style = {"transparent": True, "metadata": {"Date": None, "Creator": None}}
         files = {svg: _saved(figure, "svg", **style)}
         if is_copy and for_phone(figure):

@@ -224,19 +224,18 @@ def test_answers_are_the_published_ones_where_chapter_6_has_not_run_here_unlike_
 def test_weights_corrections_and_kept_pages_come_from_what_measured_them(tmp_path):
     swept = [(percent / 100, "q00", percent == 50) for percent in (20, *board.FIXED)]
     labels = pd.DataFrame({"question_id": ["q00", "q01"], "label": ["RELEVANT", "IRRELEVANT"]})
-    rows = [
-        ("ablation", "full", "filing", "q00", "page_recall", 5, 1.0),
-        ("ablation", "light", "filing", "q00", "page_recall", 5, 0.0),
-        ("pages", "full", "filing", "q00", "page_recall", 5, 0.0),
-        ("pages", "full", "company", "q00", "page_recall", 10, 0.5),
-        ("pages", "full", "company", "q00", "doc_recall", 10, 1.0),
-        ("pages", "untrained", "", "q00", "page_recall", 10, 0.25),
-    ]
-    measured = pd.DataFrame(rows, columns=["part", "scorer", "by", "item", "metric", "k", "value"])
+    kept = {
+        ("ablation", "full", "filing", 5): 1.0,
+        ("ablation", "light", "filing", 5): 0.0,
+        ("pages", "full", "filing", 5): 0.0,
+        ("pages", "full", "company", 10): 0.5,
+        ("pages", "untrained", "", 10): 0.25,
+    }
     softmax = pd.DataFrame(swept, columns=["alpha", "question_id", "doc_recall"])
-    found = beside(tmp_path, ablation=measured, softmax=softmax, labels=labels)
+    found = beside(tmp_path, kept_pages=pd.DataFrame(kept, IDS[::-1]), softmax=softmax, labels=labels)
     assert found.query("metric == 'corrected'")["value"].tolist() == [0.0] + [1.0] * (N - 1)
-    found = found[found["metric"] != "corrected"]
+    assert found.loc[found["metric"] == "stage_one", "question_id"].tolist() == [*IDS] * 2, "in the questions' order"
+    found = found[(found["metric"] != "corrected") & (found["question_id"] == "q00")]
     assert found[["method", "metric", "k", "value"]].to_numpy().tolist() == [
         *(["convex_softmax_folds", f"alpha_{n}", 5, float(n == 50)] for n in (30, 50, 70, 90)),
         ["page_scorer_filing", "pages_5", pd.NA, 1.0],
