@@ -132,8 +132,3 @@ def test_what_a_run_found_explains_its_right_numbers_as_far_as_their_means_lie_o
     assert table.loc["another", "r"] == pytest.approx(np.corrcoef([0, 0.5, 1], [0, 1, 0.5])[0, 1])
     assert table[["n_runs", "n"]].to_numpy().tolist() == [[3, 4]] * 3
     assert answered.explained(right[:0], found, None).empty
-
-
-def test_the_reasons_that_were_read_are_of_the_questions_at_hand():
-    read = answered.failures_read(pd.DataFrame({"question_id": ["financebench_id_04672", "none"]}))
-    assert {*read["question_id"]} == {"financebench_id_04672"}

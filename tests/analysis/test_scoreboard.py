@@ -244,10 +244,6 @@ def test_weights_corrections_and_kept_pages_come_from_what_measured_them(tmp_pat
     ]
 
 
-def test_the_best_baseline_is_that_of_the_questions():
-    assert Scoreboard(study_of({}), metrics_of(dense=HALF, bm25=GOOD), {}).best == "bm25"
-
-
 def test_power_by_source_has_medians_over_its_tested_claims_about_a_mean():
     rows = [
         ("x", 0.2, -0.1, 0.1, 0.25, 100, ">"),
@@ -261,19 +257,3 @@ def test_power_by_source_has_medians_over_its_tested_claims_about_a_mean():
     assert found.loc["x", ["half_width", "tests"]].tolist() == pytest.approx([0.2, 4])
     assert found.at["x", "detects"] == pytest.approx(2.4865 * 0.5 / 10, abs=1e-4)
     assert found.at["x", "detects_holm"] > found.at["x", "detects"]
-
-
-def test_the_differences_that_got_a_verdict_are_ordered_by_verdict_and_estimate():
-    pairs = [one.id for one in claims() if one.kind == "difference" and one.b][:4]
-    level = next(one.id for one in claims() if one.kind == "difference" and not one.b)
-    found = pd.DataFrame({"kind": "difference", "estimate": [0.1, 0.3, 0.2, 0.4, 0.5]}, [*pairs, level])
-    found["verdict"] = [UNDECIDED, HOLDS, UNDECIDED, NOT_MEASURED, HOLDS]
-    assert list(board.drawn_differences(found).index) == [pairs[1], pairs[2], pairs[0]]
-
-
-def test_the_example_is_the_first_pair_of_runs_that_was_measured():
-    pairs = [one for one in claims() if one.kind == "difference" and len(one.a) == len(one.b) == 1 and one.says == ">"]
-    verdicts = pd.DataFrame({"verdict": HOLDS}, [one.id for one in claims()])
-    assert board.first_pair(verdicts) == pairs[0]
-    verdicts.loc[pairs[0].id, "verdict"] = NOT_MEASURED
-    assert board.first_pair(verdicts) == pairs[1]
