@@ -180,9 +180,10 @@ def held_by_context(study: Study, contexts: Sequence[Context]) -> pd.DataFrame:
 
     rows, searched = {}, [one for one in contexts if one.method != NONE]
     for one in searched:
-        means = kept(study, "answers/held", one, make).groupby("part")[[*HELD_TITLES]].mean()
+        parts = kept(study, "answers/held", one, make).groupby("part")
+        means = {part: of_part[[*HELD_TITLES]].mean() for part, of_part in parts}
         rows[one.name] = {
-            f"{title} {part}": means.at[part, what]
+            f"{title} {part}": means[part][what]
             for what, title in HELD_TITLES.items()
             for part in ("read", "retrieved")
         }
