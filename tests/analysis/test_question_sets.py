@@ -43,10 +43,8 @@ def known(n: int, mean_overlap: float, seed: int = 0, slope: float = 0.5) -> pd.
 
 def test_a_question_asks_for_a_figure_or_not():
     asked = ["How much did Bolt spend on equipment?", "What is the FY2018 capital expenditure amount?"]
-    asked += ["What is Amcor's year end FY2020 net cost, in USD millions?"]
-    others = ["Is 3M a capital-intensive business, by its ratio of assets?", "Who signed the report?"]
-    others += ["What does the acronym NFA stand for?"]
-    assert [*map(sets.asks_figure, asked + others)] == [True] * 3 + [False] * 3
+    others = ["Is 3M a capital-intensive business, by its ratio of assets?", "What does the acronym NFA stand for?"]
+    assert [*map(sets.asks_figure, asked + others)] == [True, True, False, False]
 
 
 def test_word_share_weighs_rare_words_more():
