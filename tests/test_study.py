@@ -112,6 +112,8 @@ def lined(folder, tmp_path, tokenizer_folder):
         "flat": {"score": weighted, "options": {"weight": 0.0}},
         "steep": {"score": weighted, "options": {"weight": 2.0}},
         "reading": {"inputs": lambda study: study.chunks["text"].str.split().str[0].tolist()},
+        "peeking": {"score": lambda study, candidates: study.published},
+        "borrowing": {"score": lambda study, candidates: study.run("flat")},
         "undeclared": {"score": lambda study, candidates: study.profile.hyde.n},
         "unknown": {"score": lambda study, candidates: np.where(candidates, np.nan, 1.0)},
         "endless": {"score": lambda study, candidates: np.where(study.chunks["page"] == 1, np.inf, 1.0)[None]},
@@ -143,6 +145,10 @@ def test_a_row_searches_its_own_chunk_table_and_the_study_s_own_chunks_stay_as_t
         lined.run("bm52")
     with pytest.raises(UndeclaredSetting, match="undeclared reads the section 'hyde' of the profile, which its row"):
         lined.run("undeclared")
+    with pytest.raises(AttributeError, match="a method cannot read 'published' of a study"):
+        lined.run("peeking")
+    with pytest.raises(AttributeError, match="a method cannot read 'flat', which its row does not list in uses"):
+        lined.run("borrowing")
     with pytest.raises(StudyError, match=r"turned gives scores of the shape \(4, 1\); give .*, \(1, 4\)"):
         lined.run("turned")
     with pytest.raises(ValueError, match="unknown, question q0: a score is NaN"):
