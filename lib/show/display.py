@@ -49,9 +49,10 @@ HEADS = {"n": "n", "k": "k", "p": "p", "p_holm": "p (Holm)"} | METRIC_TITLES
 TITLES = ({name: row.title for name, row in METHODS.items()}, METRIC_TITLES, IN_WORDS)
 
 
-def markdown_table(frame: pd.DataFrame) -> Markup:
-    """A pipe table of the frame's columns (not its index); numbers right-aligned, text escaped."""
-    rows = [map(escape_cell, row) for row in (frame, *frame.itertuples(index=False))]
+def markdown_table(frame: pd.DataFrame, plain: bool = False) -> Markup:
+    """A pipe table of the frame's columns (not its index); numbers right-aligned, text escaped unless ``plain``."""
+    form = str if plain else escape_cell
+    rows = [map(escape_cell, frame), *(map(form, row) for row in frame.itertuples(index=False))]
     head, *body = ["| " + " | ".join(row) + " |" for row in rows]
     rule = "|" + "|".join("--:" if _is_numeric(frame[column]) else "---" for column in frame) + "|"
     return Markup("\n".join([head, rule, *body]))
