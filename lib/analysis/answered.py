@@ -26,9 +26,9 @@ from lib.answers.answers import (
     best_baseline,
     context_params,
     efforts,
-    kept,
     score,
     scores,
+    stored_frame,
 )
 from lib.answers.calculation import VERSION, calculated, right_by_way
 from lib.answers.pages_read import pages_read
@@ -180,7 +180,7 @@ def held_by_context(study: Study, contexts: Sequence[Context]) -> pd.DataFrame:
 
     rows, searched = {}, [one for one in contexts if one.method != NONE]
     for one in searched:
-        parts = kept(study, "answers/held", one, make).groupby("part")
+        parts = stored_frame(study, "answers/held", one, make).groupby("part")
         means = {part: of_part[[*HELD_TITLES]].mean() for part, of_part in parts}
         rows[one.name] = {
             f"{title} {part}": means[part][what]

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from lib.analysis.measured import with_filings
-from lib.answers.answers import Answers, kept, score
+from lib.answers.answers import Answers, score, stored_frame
 from lib.answers.prompt_context import Context
 from lib.answers.relevance import answer_relevance, hand_labels, labelled_pairs
 from lib.methods import METHODS
@@ -129,7 +129,7 @@ def _precision(study: Study, method: str, k: int) -> pd.DataFrame:
 
 def relevances(study: Study, contexts: Sequence[Context]) -> pd.DataFrame:
     """Answer relevance and ROUGE-L of answers: question_id, name (title of the context), judged, gold; stored."""
-    parts = [kept(study, "answers/relevance", one, _relevance).assign(name=one.title) for one in contexts]
+    parts = [stored_frame(study, "answers/relevance", one, _relevance).assign(name=one.title) for one in contexts]
     return pd.concat(parts, ignore_index=True)[SHOWN]
 
 
