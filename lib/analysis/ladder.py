@@ -82,16 +82,16 @@ def rungs_of(study: Study) -> tuple[Rung, ...]:
     return LADDER if scored_by(study) == "folds" else LADDER[:1]
 
 
-def recalls(study: Study, k: int = 5) -> dict[str, pd.DataFrame]:
+def rung_recalls(study: Study, k: int = 5) -> dict[str, pd.DataFrame]:
     """Each of RECALLS of every rung, mean over the seeds of the folds: questions × rungs.
 
     ``whole_<seed>`` is the last rung, the method itself, under one seed. There are no rungs where they are not known at
     this k and need filings that are not here.
     """
-    return with_filings(lambda: _recalls(study, k), {metric: pd.DataFrame() for metric in RECALLS})
+    return with_filings(lambda: _rung_recalls(study, k), {metric: pd.DataFrame() for metric in RECALLS})
 
 
-def _recalls(study: Study, k: int) -> dict[str, pd.DataFrame]:
+def _rung_recalls(study: Study, k: int) -> dict[str, pd.DataFrame]:
     found = {}
     for rung in rungs_of(study):
         drawn = {seed: _own_recalls(study, rung.variant, seed, k) for seed in seeds_of(study, rung.variant)}
@@ -107,7 +107,7 @@ def published_name(metric: str, rung: str) -> str:
 
 
 def published_metrics(found: Mapping[str, pd.DataFrame], k: int) -> pd.DataFrame:
-    """:func:`recalls` as they are published with the metrics of ``ahead``: METRIC_COLUMNS."""
+    """:func:`rung_recalls` as they are published with the metrics of ``ahead``: METRIC_COLUMNS."""
     parts = [
         long_frame(values, published_name(metric, rung), k)
         for metric, of_rungs in found.items()

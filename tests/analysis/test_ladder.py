@@ -60,7 +60,7 @@ def test_every_step_reads_more_features_than_the_one_before():
 
 def test_steps_are_means_over_the_seeds_the_last_is_by_seed_and_without_folds_is_the_first(measured, monkeypatch):
     monkeypatch.setattr(ladder, "scored_by", lambda _: "folds")
-    found = ladder.recalls(STUDY)
+    found = ladder.rung_recalls(STUDY)
     means = found["page_recall"].mean()
     assert [*means.index] == [*(rung.name for rung in LADDER), "whole_13", "whole_14", "whole_15"]
     assert (means["untrained"], means["statements"]) == (0, pytest.approx(2 / 3))
@@ -69,12 +69,12 @@ def test_steps_are_means_over_the_seeds_the_last_is_by_seed_and_without_folds_is
     assert rows["ahead", "rung_page_recall/kinds", 5].to_dict() == found["page_recall"]["kinds"].to_dict()
     assert page_recalls(rows, 5)["kinds"].tolist() == found["page_recall"]["kinds"].tolist()
     monkeypatch.setattr(ladder, "scored_by", lambda _: "saved")
-    assert [*ladder.recalls(STUDY)["doc_recall"]] == ["untrained"]
+    assert [*ladder.rung_recalls(STUDY)["doc_recall"]] == ["untrained"]
 
 
 def test_what_needs_filings_that_are_not_here_is_left_out(lacking, monkeypatch):
     monkeypatch.setattr(ladder, "scored_by", lambda _: "folds")
-    found = ladder.recalls(STUDY)
+    found = ladder.rung_recalls(STUDY)
     assert "kinds" not in found["page_recall"]
     assert ladder.published_metrics(found, 5).empty
     assert ladder.variants(STUDY) == {}
