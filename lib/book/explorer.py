@@ -1,7 +1,7 @@
 """The question explorer's data: every question, the rank of its gold pages in every run, what was written, pictures.
 
-The explorer is a static page (``book/explorer.md``, ``book/_static/explorer.js``) that reads a JavaScript file, and
-one more for the question that is chosen, so that it works from ``file://``. The page shows every text as text.
+The explorer is a static page (``book/explorer.md``, ``book/_static/explorer.js``) that reads one JavaScript file, so
+that it works from ``file://``. The page shows every text as text.
 """
 
 import io
@@ -29,38 +29,27 @@ from lib.metrics import retrieval
 from lib.metrics.frame import best
 from lib.metrics.pooled import pooled_gold
 from lib.models.written import read_records
-from lib.schema import CONDITIONS, RUN_COLUMNS, NeedsFilings
+from lib.schema import CONDITIONS, NeedsFilings
 from lib.study import Study
 
 K = 5
-N_TOP = 5
 MAX_TEXT = 500
 PICTURES = {"dpi": 64, "quality": 55}
-MARKUP = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
-#: Fields of a question that its own file has: all others are needed by lists and filters.
-LATER = ("top", "pooled", "written", "pictures")
 EFFORTS = "answers/effort/"  # stages of :func:`lib.answers.answers.efforts`, before the name of a context
 
 
 def write_explorer(study: Study) -> None:
-    """Write the explorer's :func:`scripts` and, where the filings are here, pictures into the outputs."""
+    """Write the explorer's data, and pictures where the filings are here, into ``explorer/`` of the outputs."""
     data = explorer_data(study)
     if study.has_text:
         draw_pictures(study, data)
-    for name, script in scripts(data).items():
-        study.write(f"explorer/{name}", script)
+    study.write("explorer/data.js", script(data))
 
 
-def scripts(data: dict) -> dict[str, str]:
-    """``data.js``, and for each question ``question-<its number>.js`` with LATER of it: no ``<``, ``>`` or ``&``."""
-
-    def script(name: str, value: dict) -> str:
-        return f"window.{name} = {json.dumps(value, ensure_ascii=False, separators=(',', ':')).translate(MARKUP)};\n"
-
-    first = [{name: one[name] for name in one if name not in LATER} for one in data["questions"]]
-    later = [{name: one[name] for name in LATER} for one in data["questions"]]
-    parts = {f"question-{number}.js": script("EXPLORER_PART", one) for number, one in enumerate(later)}
-    return parts | {"data.js": script("EXPLORER", data | {"questions": first})}
+def script(data: dict) -> str:
+    """The data as JavaScript, in ASCII and without the beginning of a tag."""
+    text = json.dumps(data, separators=(",", ":")).replace("<", r"\u003c")
+    return f"window.EXPLORER = {text};\n"
 
 
 def explorer_data(study: Study) -> dict:
@@ -68,47 +57,50 @@ def explorer_data(study: Study) -> dict:
 
     ``ranks[condition]`` of a question has for each method a rank for each gold page, that of its first chunk, 0 where
     none was retrieved; None for a run that is not available. ``depths[condition]`` has the last rank of each method's
-    run. Under ``standard``, ``filing`` has a 1 for each method whose first K chunks have one of the gold filing, else a
-    0; ``top`` the places of each method's first chunks: number of a filing in ``docs``, page, and so on.
-    ``kinds[method]`` has the kinds of failure of the gold pages that it missed, where known, and ``pooled`` number of a
-    filing, page and label of each page that was judged. Text and answer are there where the dataset is.
+    run. ``top`` has for each method the places of its first K chunks under ``standard``: number of a filing in
+    ``docs``, and page. ``kinds[method]`` has the kinds of failure of the gold pages that it missed, where known, and
+    ``pooled`` place and label of each page that was judged. Text and answer are there where the dataset is.
     """
-    at_k = read_summary(study).query("k == @K", local_dict={"K": K})
-    base = best(at_k[at_k["method"].isin(baselines())])["method"]
-    runs, questions = runs_of(study), {one["id"]: one for one in map(_question, study.questions.itertuples())}
+    runs = runs_of(study)
     names = [name for name in dict.fromkeys([*METHODS, *runs["standard"]]) if any(name in of for of in runs.values())]
     number = {doc_name: n for n, doc_name in enumerate(study.filings["doc_name"])}
-    depths = {}
+    questions, depths = {row.question_id: _question(row) for row in study.questions.itertuples()}, {}
     for condition, of in runs.items():
         depths[condition] = [int(max(of[name]["rank"], default=0)) if name in of else None for name in names]
         ranks = [gold_ranks(of[name], study.questions) if name in of else {} for name in names]
         for question_id, question in questions.items():
             question["ranks"][condition] = [one.get(question_id) for one in ranks]
-    for method in names:
-        run = runs["standard"].get(method, pd.DataFrame(columns=list(RUN_COLUMNS)))
-        in_filing = retrieval.doc_recall(run, study.questions, K)
-        places = run[run["rank"] <= N_TOP].assign(doc=lambda top: top["doc_name"].map(number))
-        first = {of: part[["doc", "page"]].to_numpy().ravel().tolist() for of, part in places.groupby("question_id")}
+    for name in names:
+        first: dict[str, list] = defaultdict(list)
+        if name in runs["standard"]:
+            run = runs["standard"][name]
+            for row in run[run["rank"] <= K].itertuples():
+                first[row.question_id].append([number[row.doc_name], int(row.page)])
         for question_id, question in questions.items():
-            question["filing"] += str(int(in_filing[question_id]))
             question["top"].append(first.get(question_id))
+    at_k = read_summary(study).query("k == @K", local_dict={"K": K})
+    base = best(at_k[at_k["method"].isin(baselines())])["method"]
     for method in [name for name in dict.fromkeys((base, *TRAINED)) if name in runs["standard"]]:
         with suppress(NeedsFilings):
-            for one in missed_pages(study, method, K).itertuples():
-                questions[one.question_id]["kinds"].setdefault(method, []).append(one.kind)
+            for row in missed_pages(study, method, K).itertuples():
+                questions[row.question_id]["kinds"].setdefault(method, []).append(row.kind)
     for row in pooled_gold(study.dataset.name).itertuples():
         if row.question_id in questions and row.doc_name in number:
-            questions[row.question_id]["pooled"].append([number[row.doc_name], int(row.page), row.label])
+            questions[row.question_id]["pooled"].append([[number[row.doc_name], int(row.page)], row.label])
     for question_id, text in [*calculated(study), *written(study)]:
         if question_id in questions:
             questions[question_id]["written"].append(text)
+    rows = {name: METHODS.get(name) for name in names}  # none of a run from outside
     return {
         "k": K,
         "best": base,
         "conditions": list(runs),
         "depths": depths,
         "docs": list(number),
-        "methods": [_method(name) for name in names],
+        "methods": [
+            {"name": name, "title": row.title if row else name, "isMain": row is None or row.family == MAIN}
+            for name, row in rows.items()
+        ],
         "kinds": {kind: rule.says.replace("top k", f"first {K} chunks") for kind, rule in OF_PAGES.items()},
         "questions": list(questions.values()),
     }
@@ -117,12 +109,8 @@ def explorer_data(study: Study) -> dict:
 def _question(row: tuple) -> dict:
     about = {"id": row.question_id, "text": getattr(row, "question", None), "answer": getattr(row, "answer", None)}
     about |= {"type": row.question_type, "doc": row.doc_name, "docType": row.doc_type, "company": row.company}
-    return about | {"gold": list(row.gold_pages), "ranks": {}, "filing": "", "kinds": {}} | {one: [] for one in LATER}
-
-
-def _method(name: str) -> dict:
-    row = METHODS.get(name)
-    return {"name": name, "title": row.title if row else name, "isMain": row is None or row.family == MAIN}
+    lists = {name: [] for name in ("top", "pooled", "written", "pictures")}
+    return about | {"gold": list(row.gold_pages), "ranks": {}, "kinds": {}} | lists
 
 
 def runs_of(study: Study) -> dict[str, dict[str, pd.DataFrame]]:
@@ -194,19 +182,20 @@ def _frames_by_context(study: Study, start: str) -> Iterator[tuple[str, pd.DataF
 def draw_pictures(study: Study, data: dict) -> None:
     """Add small pictures of each question's gold pages, and of the first page of the best baseline and of TRAINED.
 
-    Each question's ``pictures`` get ``file``, ``doc``, ``page`` and ``isGold``; filings given as text have none.
+    Each question's ``pictures`` get ``file``, ``doc``, ``page`` and ``of``; filings given as text have none.
     """
     wanted = {}
     for question in data["questions"]:
-        gold, first = [(question["doc"], page) for page in question["gold"]], []
+        captions = {(question["doc"], page): ["gold page"] for page in question["gold"]}
         for method, top in zip(data["methods"], question["top"], strict=True):
             if top and method["name"] in (data["best"], *TRAINED):
-                first.append((data["docs"][top[0]], top[1]))
-        for doc, page in dict.fromkeys([*gold, *first]):
+                [doc, page] = top[0]
+                captions.setdefault((data["docs"][doc], page), []).append(f"first page of {method['title']}")
+        for (doc, page), of in captions.items():
             if study.dataset.source(doc).suffix.lower() == ".pdf":
-                file, is_gold = f"{digest_of([question['id'], doc, page])[:16]}.webp", (doc, page) in gold
-                wanted[file] = question["id"], doc, page, is_gold
-                question["pictures"].append({"file": file, "doc": doc, "page": page, "isGold": is_gold})
+                file = f"{digest_of([question['id'], doc, page])[:16]}.webp"
+                wanted[file] = question["id"], doc, page, of[0] == "gold page"
+                question["pictures"].append({"file": file, "doc": doc, "page": page, "of": ", ".join(of)})
 
     def compute(target: Path) -> None:
         from PIL import Image

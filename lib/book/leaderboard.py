@@ -3,7 +3,7 @@
 The table of its page is plain HTML, whole without a script; ``book/_static/leaderboard.js`` folds, filters and sorts.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import pandas as pd
@@ -13,14 +13,14 @@ from lib.analysis.measured import TIMES, known_table
 from lib.book.manifest import read_summary
 from lib.book.notebooks import read_json
 from lib.book.templates import filled
-from lib.diagnose.kept import Outside, kept_runs
+from lib.diagnose.kept import kept_runs
 from lib.evaluation import read_metrics, summarise
 from lib.method import OWN
 from lib.method_sets import in_comparisons
 from lib.methods import METHODS, NEEDS
 from lib.models.weights import lock, weights_of
 from lib.published import MANIFEST, METRICS_FILE, RESULTS, Published
-from lib.show.display import number, seconds, with_interval
+from lib.show.display import number, seconds
 from lib.show.markup import as_csv
 from lib.show.tables import reported_runs
 from lib.stats import Resampling
@@ -29,11 +29,12 @@ from lib.typed import read_csv
 
 K = 5
 ZIP = "all-results.zip"
-#: Measures whose intervals are on the board, with their depth.
-SHOWN = {"page_recall": K, "doc_recall": K, "page_recall_pooled": K, "mrr": 10, "ndcg": 10}
-COSTS = ["question_s", "tokens_written", "tokens_read", "pairs_scored", "index_s"]
-WHOLE = ("rank", "run_s", "peak_mib", "parameters")  # numbers without a fraction
 GROUPS = {"types": "by question type", "forms": "by form", "more": "other measures", "costs": "all costs"}
+
+
+def whole(value: float) -> str:
+    """A number without a fraction."""
+    return f"{value:,.0f}"
 
 
 class Column(NamedTuple):
@@ -42,40 +43,35 @@ class Column(NamedTuple):
     name: str  # of :func:`board`
     head: str
     group: str = ""  # of GROUPS; none where it is shown from the start
+    form: Callable[[float], str] = number  # shares have two digits, and a bar
+    k: int | None = None  # the depth of a measure, which has an interval
     of: str = ""  # the question set; none where it is of all
 
 
 #: Of each question set, and then of all.
 OF_A_SET = (
-    Column("rank", "Rank"),
-    Column("page_recall", "Page recall"),
-    Column("doc_recall", "Filing found"),
+    Column("rank", "Rank", form=whole),
+    Column("page_recall", "Page recall", k=K),
+    Column("doc_recall", "Filing found", k=K),
     Column("reported", "Page recall, reported"),
     Column("given", "Page recall, filing given", "more"),
-    Column("page_recall_pooled", "Page recall, pooled", "more"),
-    Column("mrr", "MRR of pages", "more"),
-    Column("ndcg", "nDCG of pages", "more"),
-    Column("run_s", "Seconds, all questions", "costs"),
+    Column("page_recall_pooled", "Page recall, pooled", "more", k=K),
+    Column("mrr", "MRR of pages", "more", k=10),
+    Column("ndcg", "nDCG of pages", "more", k=10),
+    Column("run_s", "Seconds, all questions", "costs", whole),
 )
 OF_ALL = (
-    Column("needs", "Needs"),
-    Column("parameters", "Parameters, millions"),
-    Column("peak_mib", "Memory, MiB"),
-    Column("question_s", "Seconds per question"),
-    Column("tokens_written", "Tokens written", "costs"),
-    Column("tokens_read", "Tokens read", "costs"),
-    Column("pairs_scored", "Pairs scored", "costs"),
-    Column("index_s", "Seconds to index", "costs"),
+    Column("needs", "Needs", form=str),
+    Column("parameters", "Parameters, millions", form=whole),
+    Column("peak_mib", "Memory, MiB", form=whole),
+    Column("question_s", "Seconds per question", form=seconds),
+    Column("tokens_written", "Tokens written", "costs", seconds),
+    Column("tokens_read", "Tokens read", "costs", seconds),
+    Column("pairs_scored", "Pairs scored", "costs", seconds),
+    Column("index_s", "Seconds to index", "costs", seconds),
 )
-
-
-class Results(NamedTuple):
-    """What one question set over the filings has."""
-
-    questions: pd.DataFrame
-    summary: pd.DataFrame  # SUMMARY_COLUMNS
-    metrics: pd.DataFrame  # METRIC_COLUMNS
-    manifest: dict
+DEPTHS = {column.name: column.k for column in OF_A_SET if column.k}
+COSTS = [column.name for column in OF_ALL if column.form is seconds]
 
 
 def published_sets(study: Study) -> dict[str, Published]:
@@ -87,58 +83,60 @@ def published_sets(study: Study) -> dict[str, Published]:
     return {name: one for name, one in named.items() if collection[name] == study.dataset.collection}
 
 
-def sets_of(study: Study) -> Iterator[tuple[str, Results]]:
-    """The study's own results, runs from outside that were diagnosed here among them, then :func:`published_sets`."""
-    outside = [one.metrics for one in kept_runs(study)]
-    outside = [one[one["metric"].isin([*SHOWN]) & one["k"].isin([*SHOWN.values()])] for one in outside]
+def sets_of(study: Study, outside: Sequence[pd.DataFrame]) -> Iterator[tuple]:
+    """Name, questions, summary, metrics and manifest of the study's own set, with the metrics of runs from ``outside``,
+    and then of :func:`published_sets`."""
+    outside = [one[one["metric"].isin([*DEPTHS]) & one["k"].isin([*DEPTHS.values()])] for one in outside]
     draws = Resampling.of(study)
     summary = pd.concat([read_summary(study), *(summarise(one, draws) for one in outside)])
     metrics = pd.concat([read_metrics(study.outputs / METRICS_FILE), *outside])
-    yield study.dataset.name, Results(study.questions, summary, metrics, read_json(study.outputs / MANIFEST))
+    yield study.dataset.name, study.questions, summary, metrics, read_json(study.outputs / MANIFEST)
     for name, one in published_sets(study).items():
-        summary = read_csv(one.file("summary.csv"), k="Int64")
-        yield name, Results(one.dataset().questions, summary, one.metrics, one.manifest)
+        yield name, one.dataset().questions, read_csv(one.file("summary.csv"), k="Int64"), one.metrics, one.manifest
 
 
 def board(study: Study) -> pd.DataFrame:
     """A row per question set and method under the standard condition, the best of a set first.
 
     Returns:
-        set, method, rank (of :func:`ranks`, by page recall), the columns of :func:`about`, millions of ``parameters``;
-        for each of SHOWN its mean, ``_low`` and ``_high``; ``given`` (page recall with the filing given), ``reported``
-        (by the paper), n, page recall of each kind (``types: NAME (n)``, ``forms: NAME (n)``), COSTS, ``run_s`` and
-        ``peak_mib`` (all questions at once); NaN where it was not measured.
+        set, method, rank (of :func:`ranks`, by page recall), the columns of :func:`about`; for each of DEPTHS its mean,
+        ``_low`` and ``_high``; ``given`` (page recall with the filing given), ``reported`` (by the paper), n, page
+        recall of each kind (``types: NAME (n)``, ``forms: NAME (n)``), COSTS, ``run_s`` and ``peak_mib`` (all questions
+        at once); NaN where it was not measured.
     """
-    outside, parts = {one.name: one for one in kept_runs(study)}, []
+    outside, parts = kept_runs(study), []
+    names = {*in_comparisons(), *(one.name for one in outside)}
     times = known_table(study, TIMES, ["method", *COSTS]).set_index("method")[COSTS]
-    for name, one in sets_of(study):
-        summary = one.summary[one.summary["method"].isin({*in_comparisons(), *outside})]
+    for name, questions, summary, metrics, manifest in sets_of(study, [one.metrics for one in outside]):
+        summary = summary[summary["method"].isin(names)]
         values = {key: part.set_index("method") for key, part in summary.groupby(["condition", "metric", "k"])}
         rows = values["standard", "page_recall", K].sort_values("mean", ascending=False, kind="stable")
         part = pd.DataFrame({"set": name, "method": rows.index}, rows.index)
         part["rank"] = ranks(*(rows[end].tolist() for end in ("mean", "low", "high")))
-        part = part.join(pd.DataFrame([about(method, outside.get(method)) for method in rows.index], rows.index))
-        part["parameters"] = [parameters(study, method) for method in rows.index]
-        for metric, k in SHOWN.items():
+        part = part.join(pd.DataFrame([about(study, method) for method in rows.index], rows.index))
+        for metric, k in DEPTHS.items():
             of_metric = values.get(("standard", metric, k), rows.iloc[:0]).reindex(rows.index)
             part[[metric, f"{metric}_low", f"{metric}_high"]] = of_metric[["mean", "low", "high"]]
         given, reported = values.get(("oracle-document", "page_recall", K), rows.iloc[:0]), reported_runs(name)
         part["given"], part["n"] = given["mean"].reindex(rows.index), rows["n"]
         part["reported"] = [reported.get((method, "standard"), {}).get("page_recall") for method in rows.index]
-        more = kinds(one), times if name == study.dataset.name else times.iloc[:0], stages(one.manifest)
+        of_times = times if name == study.dataset.name else times.iloc[:0]
+        more = kinds(questions, metrics), of_times, stages(manifest)
         part = pd.concat([part, *(table.reindex(rows.index) for table in more)], axis=1)
         parts.append(part.astype({"reported": float}))
     return pd.concat(parts, ignore_index=True)
 
 
-def about(method: str, outside: Outside | None = None) -> dict[str, str]:
-    """Title, the row that it is a variant of (or itself), what it needs (with semicolons), link, and where it is from,
-    of a row of the method table or a run from outside."""
-    if outside:
-        return {"title": outside.title, "family": method, "needs": "", "link": "", "by": outside.by}
+def about(study: Study, method: str) -> dict[str, object]:
+    """Title, the row that it is a variant of (or itself), what it needs (with semicolons), link, where it is from, and
+    millions of parameters, of a row of the method table or a run from outside."""
+    if method not in METHODS:
+        found = {"title": method, "family": method, "needs": "", "link": "", "by": "diagnosed here"}
+        return found | {"parameters": float("nan")}
     row = METHODS[method]
     link = f"{'methods' if row.family in OWN else 'siblings'}.html#{make_id(f'method-{method}')}"
-    return {"title": row.title, "family": family(method), "needs": "; ".join(row.needs), "link": link, "by": ""}
+    found = {"title": row.title, "family": family(method), "needs": "; ".join(row.needs), "link": link, "by": ""}
+    return found | {"parameters": parameters(study, method)}
 
 
 def ranks(means: Sequence[float], lows: Sequence[float], highs: Sequence[float]) -> list[int]:
@@ -159,8 +157,6 @@ def family(method: str) -> str:
 
 def parameters(study: Study, method: str) -> float:
     """Millions of parameters of the models that a row reads with, NaN where they are unknown."""
-    if method not in METHODS:
-        return float("nan")
     return sum(lock().get(name, {}).get("parameters", float("nan")) for name in _models(study, method)) / 1e6
 
 
@@ -170,11 +166,11 @@ def _models(study: Study, method: str) -> set[str]:
     return {*own.values()}.union(*(_models(study, used) for used in row.uses))
 
 
-def kinds(one: Results) -> pd.DataFrame:
+def kinds(questions: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
     """Page recall of each question type and form by method, the kind with most questions first."""
-    table, questions, parts = one.metrics, one.questions.set_index("question_id"), []
-    table = table[(table["metric"] == "page_recall") & (table["condition"] == "standard") & (table["k"] == K)]
-    table = table.astype({"question_id": object, "method": object})
+    is_recall = (metrics["metric"] == "page_recall") & (metrics["condition"] == "standard") & (metrics["k"] == K)
+    table, parts = metrics[is_recall].astype({"question_id": object, "method": object}), []
+    questions = questions.set_index("question_id")
     for group, column in (("types", "question_type"), ("forms", "doc_type")):
         part = table.groupby(["method", table["question_id"].map(questions[column])])["value"].mean().unstack()
         sizes = questions[column].value_counts()
@@ -212,20 +208,17 @@ class Cell(NamedTuple):
     interval: str = ""
 
 
-def cell(name: str, row: dict) -> Cell:
+def cell(column: Column, row: dict) -> Cell:
     """The cell of a row of :func:`board` in a column of the page; a dash where there is no value."""
-    value = row.get(name)
-    if name == "needs":
+    value = row.get(column.name)
+    if column.form is str:
         return Cell(value or "–")
     if value is None or pd.isna(value):
         return Cell("–", "")
-    if name in SHOWN:
-        ends = row[f"{name}_low"], row[f"{name}_high"]
-        text, _, interval = with_interval(value, *ends).partition(" ")
-        return Cell(text, value, "--v:{:.0%};--l:{:.0%};--h:{:.0%}".format(value, *ends), interval)
-    if name in COSTS or name in WHOLE:
-        return Cell(seconds(value) if name in COSTS else f"{value:,.0f}", value)
-    return Cell(number(value), value, f"--v:{value:.0%}")
+    if column.k:
+        low, high = row[f"{column.name}_low"], row[f"{column.name}_high"]
+        return Cell(number(value), value, f"--v:{value:.0%};--l:{low:.0%};--h:{high:.0%}", f"[{low:.2f}, {high:.2f}]")
+    return Cell(column.form(value), value, f"--v:{value:.0%}" if column.form is number else "")
 
 
 def leaderboard_page(study: Study) -> str:
@@ -236,7 +229,7 @@ def leaderboard_page(study: Study) -> str:
     for name, part in found.groupby("method", sort=False):
         by_set, shared = {one["set"]: one for one in part.to_dict("records")}, part.iloc[0].to_dict()
         runs = [(of, command(study, name, of), f"../_static/{folder_of(of, study)}/{name}.trec.gz") for of in by_set]
-        cells = [cell(one.name, by_set.get(one.of, {}) if one.of else shared) for one in columns]
+        cells = [cell(one, by_set.get(one.of, {}) if one.of else shared) for one in columns]
         rows.append(shared | {"rank": by_set.get(own, {}).get("rank", "–"), "runs": runs, "cells": cells})
     sets = [*found.groupby("set", sort=False)["n"].first().items()]
     about_all = {"groups": GROUPS, "needs": NEEDS, "k": K, "zip": ZIP, "n_families": found["family"].nunique()}

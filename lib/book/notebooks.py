@@ -5,7 +5,7 @@ import os
 import re
 import signal
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import distributions
 from pathlib import Path
@@ -74,14 +74,7 @@ def run(name: str, given: dict[str, object], target: Path, say=print) -> Path:
         )
     except papermill.PapermillExecutionError as error:
         temporary.replace(failed)
-        number = re.match(r"\[Errno (\d+)\]", error.evalue)
-        if mend := mend_of(int(number[1])) if number else "":
-            raise StudyError(f"{name}: {error.evalue}; {mend}") from None
-        if error.ename in ("StudyError", "DatasetError", "NeedsFilings"):
-            kind = NeedsFilings if error.ename == "NeedsFilings" else StudyError
-            raise kind(f"{name}: {error.evalue}") from None
-        where = f"failed in cell {error.cell_index}: {error.ename}"
-        raise StudyError(f"{name} {where}: {error.evalue}\n  the run so far is in {failed}") from error
+        raise error_of(name, error, failed) from None
     nbformat.write(cleaned(nbformat.read(temporary, as_version=4)), temporary)
     temporary.replace(done)
     failed.unlink(missing_ok=True)
@@ -89,9 +82,21 @@ def run(name: str, given: dict[str, object], target: Path, say=print) -> Path:
     return done
 
 
-def run_all(names: Sequence[str], given: dict[str, object], target: Path, n_at_once: int) -> list[str]:
+def error_of(name: str, error: papermill.PapermillExecutionError, failed: Path) -> StudyError:
+    """What a chapter's failed cell raised: a study's own error, one of the operating system with what mends it, or
+    another with the place of the ``failed`` notebook."""
+    number = re.match(r"\[Errno (\d+)\]", error.evalue)
+    if mend := mend_of(int(number[1])) if number else "":
+        return StudyError(f"{name}: {error.evalue}; {mend}")
+    if error.ename in ("StudyError", "DatasetError", "NeedsFilings"):
+        return (NeedsFilings if error.ename == "NeedsFilings" else StudyError)(f"{name}: {error.evalue}")
+    where = f"failed in cell {error.cell_index}: {error.ename}"
+    return StudyError(f"{name} {where}: {error.evalue}\n  the run so far is in {failed}")
+
+
+def run_all(names: Sequence[str], given: dict[str, object], target: Path, n_at_once: int) -> None:
     """Run chapters, ``n_at_once`` at the same time and those in LAST last; what two of them need is computed by one
-    while the other waits. Returns those that need filings which are not here: they are left out.
+    while the other waits. Those that need filings which are not here are left out.
 
     From now on, SIGINT and SIGTERM end the chapters with this process.
 
@@ -103,7 +108,8 @@ def run_all(names: Sequence[str], given: dict[str, object], target: Path, n_at_o
     os.chdir(ROOT)  # papermill goes there for a chapter and back after it, also for the chapters beside it
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda number, frame: os._exit(128 + number))  # kernels poll their parent and end
-    left_out, has_failed = [], Event()
+
+    has_failed = Event()
 
     def run_one(name: str) -> None:
         if has_failed.is_set():
@@ -113,7 +119,6 @@ def run_all(names: Sequence[str], given: dict[str, object], target: Path, n_at_o
         except NeedsFilings as reason:
             print(f"left out: {reason}", flush=True)
             (target / f"{name}.ipynb").unlink(missing_ok=True)  # of a machine that had them
-            left_out.append(name)
         except BaseException:
             has_failed.set()
             print("a chapter failed: no other begins, and those that run are finished", flush=True)
@@ -124,7 +129,6 @@ def run_all(names: Sequence[str], given: dict[str, object], target: Path, n_at_o
             running = [pool.submit(run_one, name) for name in names if (name in LAST) == is_last]
         for chapter in running:
             chapter.result()
-    return left_out
 
 
 def changed_chapters(study: Study, given: dict[str, object]) -> list[str]:
@@ -165,13 +169,14 @@ def stamps(study: Study, given: dict[str, object]) -> dict[str, str]:
 def read_stages(study: Study) -> list[dict]:
     """The log of the stages that chapters used: chapter, stage, key, origin."""
     log = study.outputs / "stages.jsonl"
-    return read_json(log, lambda text: list(map(json.loads, text.splitlines()))) if log.is_file() else []
+    return read_json(log, lines=True) if log.is_file() else []
 
 
-def read_json(path: Path, read: Callable[[str], object] = json.loads):
-    """What a JSON file of the outputs holds; a StudyError where it is damaged."""
+def read_json(path: Path, lines: bool = False):
+    """What a JSON file of the outputs holds, or each of its ``lines``; a StudyError where it is damaged."""
     try:
-        return read(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        return [json.loads(line) for line in text.splitlines()] if lines else json.loads(text)
     except (ValueError, RecursionError) as error:
         raise StudyError(f"{path} is damaged ({error}); remove it and run the command again") from None
 
@@ -187,10 +192,10 @@ def cleaned(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
     for name in {*notebook.metadata} - {"kernelspec", "language_info"}:
         del notebook.metadata[name]
     for cell in notebook.cells:
-        tags = cell.metadata.get("tags", [])
-        tags += ["remove-input"] * ("injected-parameters" in tags)
-        folded = {name: cell.metadata[name] for name in {"jupyter"} & set(cell.metadata)}  # a solution, in Jupyter
-        cell.metadata = nbformat.from_dict(({"tags": tags} if tags else {}) | folded)
+        for name in {*cell.metadata} - {"tags", "jupyter"}:  # ``jupyter`` folds solutions
+            del cell.metadata[name]
+        if "injected-parameters" in cell.metadata.get("tags", ()):
+            cell.metadata.tags.append("remove-input")
         if cell.cell_type == "code":
             shown = [out for out in cell.outputs if out.get("name") != "stderr"]
             cell.outputs = [out for out in shown if WIDGET not in out.get("data", {})]
