@@ -14,11 +14,12 @@ import pytest
 from lib.book import leaderboard
 from lib.book.build import is_current
 from lib.book.downloads import write_downloads
-from lib.book.leaderboard import COSTS, SHOWN, ZIP, about, board, family, leaderboard_page, ranks
+from lib.book.leaderboard import COSTS, DEPTHS, ZIP, about, board, family, leaderboard_page, ranks
 from lib.diagnose.kept import keep
 from lib.evaluation import evaluate_given
 from lib.files import ROOT
 from lib.methods import METHODS
+from lib.profile import load_profile
 from lib.published import MANIFEST, RESULTS
 from tests.browser import open_page
 
@@ -103,51 +104,45 @@ def test_a_book_is_old_once_a_run_was_diagnosed(with_other_set, tmp_path):
     assert not is_current(with_other_set, index)
 
 
-MEANS = {
-    **{"ahead": 0.8, "ahead_covers": 0.79, "dense_records": 0.46, "rerank": 0.3, "parent_child": 0.28},
-    **{"dense": 0.21, "splade": 0.17, "bm25_records": 0.16, "fixed_128": 0.15, "bm25": 0.13},
-}
-
-
-def page_of(frame: pd.DataFrame, monkeypatch) -> str:
-    """The page of an invented board."""
+def test_a_title_and_a_need_are_text(with_other_set, monkeypatch):
+    frame = board(with_other_set).assign(title="<img src=x onerror=hacked>", needs='"><script>')
     monkeypatch.setattr(leaderboard, "board", lambda study: frame)
-    dataset = SimpleNamespace(name="one", collection="one")
-    return leaderboard_page(SimpleNamespace(dataset=dataset, write=lambda name, text: None))
+    assert not re.search("<(img|script)", leaderboard_page(with_other_set))
 
 
-def invented() -> pd.DataFrame:
-    """A board of MEANS."""
-    rows = [
-        {"set": "one", "rank": place, "method": name, "n": 9, "parameters": 23.0}
-        | about(name)
-        | {metric + end: mean for metric in SHOWN for end in ("", "_low", "_high")}
-        | {"types: words (n = 9)": mean, "question_s": 1 / mean}
-        for place, (name, mean) in enumerate(MEANS.items(), 1)
-    ]
-    return pd.DataFrame(rows).reindex(columns=[*rows[0], "given", "reported", "peak_mib", "run_s", *COSTS[1:]])
-
-
-def test_a_title_is_text(monkeypatch):
-    frame = invented().assign(title="<img src=x onerror=hacked>", needs='"><script>')
-    page = page_of(frame, monkeypatch)
-    assert "<img" not in page
-    assert "<script" not in page
+MEANS = {"ahead": 0.8, "dense_records": 0.46, "rerank": 0.3, "parent_child": 0.28, "dense": 0.21}
+MEANS |= {"splade": 0.17, "fixed_128": 0.15, "bm25": 0.13}
 
 
 @pytest.fixture
 def open_board(browser, tmp_path, monkeypatch):
-    """Opens the invented leaderboard with the book's scripts, or without."""
-    [table] = re.findall(r"```\{raw\} html\n(.*?)\n```", page_of(invented(), monkeypatch), flags=re.S)
-    links = "".join(f"<script src='{(STATIC / name).as_uri()}'></script>" for name in ("tables.js", "leaderboard.js"))
-    style = f"<link rel=stylesheet href='{(STATIC / 'study.css').as_uri()}'>"
+    """Opens the leaderboard of MEANS with the book's scripts, or without."""
+    study = SimpleNamespace(
+        dataset=SimpleNamespace(name="one", collection="one"),
+        profile=load_profile("default"),
+        write=lambda name, text: None,
+    )
+    rows = [
+        {"set": "one", "rank": place, "method": name, "n": 9, "types: words (n = 9)": mean}
+        | about(study, name)
+        | {metric + end: mean for metric in DEPTHS for end in ("", "_low", "_high")}
+        for place, (name, mean) in enumerate(MEANS.items(), 1)
+    ]
+    frame = pd.DataFrame(rows).reindex(columns=[*rows[0], "given", "reported", "peak_mib", "run_s", *COSTS])
+    monkeypatch.setattr(leaderboard, "board", lambda study: frame)
+    [table] = re.findall(r"```\{raw\} html\n(.*?)\n```", leaderboard_page(study), flags=re.S)
 
-    def open_it(has_scripts: bool = True) -> None:
-        path = tmp_path / f"page{has_scripts}.html"
-        path.write_text(f"<!doctype html><meta charset=utf-8>{style}{table}{links if has_scripts else ''}")
-        open_page(browser, path.as_uri())
+    def open_it(*scripts: str):
+        links = "".join(f"<script src='{(STATIC / name).as_uri()}'></script>" for name in scripts)
+        style = f"<link rel=stylesheet href='{(STATIC / 'study.css').as_uri()}'>"
+        (tmp_path / "page.html").write_text(f"<!doctype html><meta charset=utf-8>{style}{table}{links}")
+        open_page(browser, (tmp_path / "page.html").as_uri())
+        return browser
 
     return open_it
+
+
+STANDING = ("ahead", "dense_records", "rerank", "parent_child", "splade", "bm25")
 
 
 def titles(browser) -> list[str]:
@@ -160,73 +155,36 @@ def press(browser, path: str) -> None:
     browser.execute_script("arguments[0].click()", browser.find_element("xpath", path))
 
 
-def test_families_fold_rows_sort_and_are_filtered_and_columns_are_chosen(open_board, browser):
-    open_board()
-    assert titles(browser) == [
-        METHODS[one].title for one in "ahead dense_records rerank parent_child splade bm25_records".split()
-    ]
-    press(browser, "//tr[@data-family='dense']//button[not(@hidden)]")
-    assert titles(browser)[1:4] == [METHODS[one].title for one in ("dense_records", "dense", "fixed_128")]
-    press(browser, "//tr[@data-family='dense']//button[not(@hidden)]")
-    press(browser, "//th[@data-key='one page_recall']/button")
-    press(browser, "//th[@data-key='one page_recall']/button")
-    assert titles(browser)[0] == "BM25", "the worst row comes first, and stands for its family"
-    press(browser, "//input[@value='metadata']")
-    assert METHODS["ahead"].title not in titles(browser)
-    head = browser.find_element("xpath", "//th[@data-key='one types: words (n = 9)']")
-    assert not head.is_displayed()
-    press(browser, "//input[@value='types']")
-    assert head.is_displayed()
+def test_families_fold_and_rows_are_sorted_and_filtered(open_board):
+    page = open_board("tables.js", "leaderboard.js")
+    assert titles(page) == [METHODS[name].title for name in STANDING]
+    press(page, "//tr[@data-family='dense']//button[not(@hidden)]")
+    assert titles(page)[1:4] == [METHODS[one].title for one in ("dense_records", "dense", "fixed_128")]
+    press(page, "//th[@data-key='one page_recall']/button")
+    press(page, "//th[@data-key='one page_recall']/button")
+    assert titles(page)[0] == "BM25", "the worst row comes first, and stands for its family"
+    press(page, "//input[@value='metadata']")
+    assert METHODS["dense_records"].title not in titles(page)
 
 
-def test_without_a_script_it_is_a_plain_table_of_all_rows_and_it_prints_whole(open_board, browser):
-    open_board(has_scripts=False)
-    assert len(titles(browser)) == len(MEANS)
-    assert not browser.find_element("css selector", "#board form").is_displayed()
-    open_board()
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
-    printed = titles(browser)
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
-    assert len(printed) == len(MEANS), "folded rows are printed"
+def test_without_a_script_it_is_a_plain_table_of_all_rows(open_board):
+    assert titles(open_board()) == [METHODS[name].title for name in MEANS]
 
 
 SHOWN_MEANS = ["0.31 [0.23, 0.40]", "–", "1,200", "0.07", "−0.2", "+0.5", "0.9", "0.8"]
 IN_ORDER = ["1,200", "0.9", "0.8", "+0.5", "0.31 [0.23, 0.40]", "0.07", "−0.2", "–"]
 
 
-@pytest.fixture
-def opened(browser, tmp_path):
-    """Opens a table of names and values in a page that has the book's script."""
-
-    def open_table(names: str | list[str], values: list[str]):
-        rows = "".join(f"<tr><td>{name}</td><td>{value}</td></tr>" for name, value in zip(names, values, strict=True))
-        head = "<thead><tr><th>Method</th><th><p>Page recall</p></th></tr></thead>"
-        table = f"<table class='study-table'>{head}<tbody>{rows}</tbody></table>"
-        script = f"<script src='{(STATIC / 'tables.js').as_uri()}'></script>"
-        (tmp_path / "page.html").write_text(f"<!doctype html><meta charset=utf-8>{table}{script}")
-        open_page(browser, (tmp_path / "page.html").as_uri())
-        return browser
-
-    return open_table
-
-
-def sorted_by(browser, head: str, column: int) -> tuple[str | None, list[str]]:
-    """How a click on a head sorts the table, and a column of it then."""
-    button = browser.find_element("xpath", f"//th/button[.='{head}']")
-    button.click()
-    code = "return [...document.querySelector('tbody').rows].map((row) => row.cells[arguments[0]].textContent)"
-    return button.find_element("xpath", "..").get_attribute("aria-sort"), browser.execute_script(code, column)
-
-
-def test_a_long_table_sorts_by_value_then_the_other_way_then_as_it_was(opened):
-    page = opened("hgfedcba", SHOWN_MEANS)
+def test_a_long_table_sorts_by_value_then_the_other_way_then_as_it_was(browser, tmp_path):
+    pairs = zip("hgfedcba", SHOWN_MEANS, strict=True)
+    rows = "".join(f"<tr><td>{name}</td><td>{value}</td></tr>" for name, value in pairs)
+    head = "<thead><tr><th>Method</th><th>Page recall</th></tr></thead>"
+    table = f"<table class='study-table'>{head}<tbody>{rows}</tbody></table>"
+    script = f"<script src='{(STATIC / 'tables.js').as_uri()}'></script>"
+    (tmp_path / "page.html").write_text(f"<!doctype html><meta charset=utf-8>{table}{script}")
+    open_page(browser, (tmp_path / "page.html").as_uri())
     for order, expected in (("descending", IN_ORDER), ("ascending", [*IN_ORDER[-2::-1], "–"]), (None, SHOWN_MEANS)):
-        assert sorted_by(page, "Page recall", 1) == (order, expected), "what was not measured stays last"
-    assert sorted_by(page, "Method", 0) == ("ascending", [*"abcdefgh"])
-
-
-def test_a_row_that_sums_up_stays_below_and_short_tables_and_rows_that_belong_together_do_not_sort(opened):
-    page = opened([*"abcdefg", "κ with people"], [*SHOWN_MEANS[:7], "0.95"])
-    assert sorted_by(page, "Page recall", 0)[1][-2:] == ["b", "κ with people"]
-    for names in ("abcdefg", ["a", "", *"cdefgh"]):
-        assert opened(names, SHOWN_MEANS[: len(names)]).find_elements("css selector", "th button") == []
+        press(browser, "//th/button[.='Page recall']")
+        assert browser.find_element("xpath", "//th[2]").get_attribute("aria-sort") == order
+        code = "return [...document.querySelector('tbody').rows].map((row) => row.cells[1].textContent)"
+        assert browser.execute_script(code) == expected, "what was not measured stays last"

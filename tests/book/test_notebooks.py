@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -48,49 +49,39 @@ def test_a_failed_run_leaves_no_notebook_behind(tmp_path, monkeypatch):
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["01_broken.failed.ipynb"]
 
 
-@pytest.fixture
-def run_chapters(tmp_path, monkeypatch):
-    """Runs the chapters of these names, of which each that has an error raises it; gives what began, in order."""
+@pytest.mark.parametrize(
+    ("errors", "begun", "left"),
+    [
+        ({}, ["06_generation", "10_growth", "08_claims"], 3),  # what reads the measures of answers runs last
+        ({"10_growth": StudyError("it fails")}, ["06_generation", "10_growth"], 1),  # nothing begins after a failure
+        ({"06_generation": NeedsFilings("it needs filings")}, ["06_generation", "10_growth", "08_claims"], 2),
+    ],
+)
+def test_the_order_of_chapters_and_what_becomes_of_the_others_when_one_fails(
+    tmp_path, monkeypatch, errors, begun, left
+):
+    began = []
 
-    def run_all(names: list[str], **errors: Exception) -> list[str]:
-        begun = []
+    def run(name, given, target):
+        began.append(name)
+        if name in errors:
+            raise errors[name]
+        (target / f"{name}.ipynb").write_text("{}")
 
-        def run(name, given, target):
-            begun.append(name)
-            if name in errors:
-                raise errors[name]
-            (target / f"{name}.ipynb").write_text("{}")
-
-        monkeypatch.setattr(notebooks, "run", run)
-        monkeypatch.setattr(notebooks.signal, "signal", lambda number, handler: None)
-        monkeypatch.chdir(tmp_path)
-        try:
-            notebooks.run_all(names, {}, tmp_path, 1)
-        except StudyError as error:
-            begun.append(error)
-        return begun
-
-    return run_all
-
-
-NAMES = ["06_generation", "08_claims", "10_growth"]
-
-
-def test_what_reads_the_measures_of_answers_runs_last_and_nothing_begins_after_a_failure(run_chapters):
-    assert run_chapters(NAMES) == ["06_generation", "10_growth", "08_claims"]
-    error = StudyError("it fails")
-    assert run_chapters(NAMES, **{"10_growth": error}) == ["06_generation", "10_growth", error]
-    assert run_chapters(NAMES, **{"06_generation": error}) == ["06_generation", error]
-
-
-def test_a_chapter_that_needs_filings_which_are_not_here_is_left_out_and_the_others_run(tmp_path, run_chapters):
-    (tmp_path / "04_page_scorer.ipynb").write_text("of a machine that had the filings")
-    run_chapters(["04_page_scorer", "10_growth"], **{"04_page_scorer": NeedsFilings("training needs the filings")})
-    assert [path.name for path in tmp_path.glob("*.ipynb")] == ["10_growth.ipynb"]
+    monkeypatch.setattr(notebooks, "run", run)
+    monkeypatch.setattr(notebooks.signal, "signal", lambda number, handler: None)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "06_generation.ipynb").write_text("of a machine that had the filings" if errors else "{}")
+    fails = any(not isinstance(error, NeedsFilings) for error in errors.values())
+    with pytest.raises(StudyError, match="it fails") if fails else nullcontext():
+        notebooks.run_all(["06_generation", "08_claims", "10_growth"], {}, tmp_path, 1)
+    assert began == begun
+    assert len([*tmp_path.glob("*.ipynb")]) == left
 
 
 SCRIPT = """
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from lib.book import notebooks
 folder = Path({folder!r})
@@ -126,8 +117,8 @@ def test_what_belongs_to_one_machine_and_progress_bars_are_removed():
     outputs = [nbformat.v4.new_output("stream", name="stderr", text="/home/someone"), bar, shown]
     folded = {"jupyter": {"source_hidden": True}}  # as solutions are in Jupyter
     about = {"tags": ["injected-parameters"], "papermill": {"duration": 1}} | folded
-    cell = nbformat.v4.new_code_cell("1", metadata=about, outputs=outputs)
-    made = nbformat.v4.new_notebook(cells=[cell], metadata={"papermill": {"input_path": "/home/someone/x.ipynb"}})
+    cells = [nbformat.v4.new_code_cell("1", metadata=about, outputs=outputs), nbformat.v4.new_code_cell("2")]
+    made = nbformat.v4.new_notebook(cells=cells, metadata={"papermill": {"input_path": "/home/someone/x.ipynb"}})
     cleaned = notebooks.cleaned(made)
     assert "papermill" not in cleaned.metadata
     assert cleaned.cells[0].metadata == {"tags": ["injected-parameters", "remove-input"]} | folded
@@ -138,9 +129,16 @@ def test_what_belongs_to_one_machine_and_progress_bars_are_removed():
 
 GIVEN = {"dataset": "demo", "profile": "default", "results": "published"}
 BOTH = ["01_data", "02_oracles"]
-SOURCES = ("lib/code.py", "book/intro.md", "_config.yml", "notebooks/profiles/new.yaml")
-SOURCES += ("book/results/demo/base/manifest.json", "CITATION.cff", "requirements.txt")
-NO_SOURCES = ("book/results/demo/default/manifest.json", "book/_build/index.html", "lib/__pycache__/code.pyc")
+FILES = (
+    "lib/code.py",
+    "book/intro.md",
+    "_config.yml",
+    "notebooks/profiles/new.yaml",
+    "CITATION.cff",
+    "requirements.txt",
+)
+FILES += ("book/results/demo/base/manifest.json",)
+OTHER_FILES = ("book/results/demo/default/manifest.json", "book/_build/index.html", "lib/__pycache__/code.pyc")
 
 
 def computed(folder) -> None:
@@ -169,33 +167,36 @@ def built(tmp_path, monkeypatch):
     return study
 
 
-def publish(store: Store, **files: dict) -> None:
-    key = store.key("absent", {})
-    store.published = SimpleNamespace(stages={("absent", key): {"stage": "absent", "key": key, **files}})
+def publish(built, **files: dict) -> None:
+    key = built.store.key("absent", {})
+    built.store.published = SimpleNamespace(stages={("absent", key): {"stage": "absent", "key": key, **files}})
 
 
-CHANGES = {
-    "nothing": (lambda built: None, []),
-    "a notebook": (lambda built: built.outputs.parent.joinpath("notebooks/02_oracles.ipynb").write_text("x"), BOTH[1:]),
-    "a run that is gone": (lambda built: (built.outputs / "notebooks" / "01_data.ipynb").unlink(), BOTH[:1]),
-    "a result that nobody looked for": (lambda built: built.store.files("another", {}, computed), []),
-    "a result that was looked for": (lambda built: built.store.files("absent", {}, computed), BOTH[1:]),
-    "a published record": (lambda built: publish(built.store), []),
-    "a published result": (lambda built: publish(built.store, files={}), BOTH[1:]),
-    "a result that is gone": (lambda built: shutil.rmtree(built.store.root / "used"), BOTH[:1]),
-    **{name: (lambda built, name=name: write_atomically(built.outputs.parent / name, "x"), BOTH) for name in SOURCES},
-    **{name: (lambda built, name=name: write_atomically(built.outputs.parent / name, "x"), []) for name in NO_SOURCES},
-    "settings": (lambda built: built.profile.update(chunks=2), BOTH),
-    "filings that are not here": (lambda built: setattr(built, "has_text", False), BOTH),
-    "other filings": (lambda built: setattr(built.dataset, "fingerprint", "g"), BOTH),
-    "texts": (lambda built: write_atomically(built.home / "generations.jsonl", "{}\n"), BOTH),
-    "a log that was forgotten": (lambda built: notebooks.forget_stages(built, BOTH[:1]), BOTH[:1]),
-}
+def write(name: str):
+    return lambda built: write_atomically(built.outputs.parent / name, "x")
 
 
-@pytest.mark.parametrize("what", CHANGES)
-def test_the_chapters_that_something_has_changed_for_run_again(built, what):
-    change, expected = CHANGES[what]
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        (lambda built: None, []),
+        (write("notebooks/02_oracles.ipynb"), BOTH[1:]),
+        (lambda built: (built.outputs / "notebooks" / "01_data.ipynb").unlink(), BOTH[:1]),
+        (lambda built: built.store.files("another", {}, computed), []),  # nobody looked for it
+        (lambda built: built.store.files("absent", {}, computed), BOTH[1:]),
+        (lambda built: publish(built), []),  # the record alone
+        (lambda built: publish(built, files={}), BOTH[1:]),
+        (lambda built: shutil.rmtree(built.store.root / "used"), BOTH[:1]),
+        (lambda built: built.profile.update(chunks=2), BOTH),
+        (lambda built: setattr(built, "has_text", False), BOTH),
+        (lambda built: setattr(built.dataset, "fingerprint", "g"), BOTH),
+        (lambda built: write_atomically(built.home / "generations.jsonl", "{}\n"), BOTH),
+        (lambda built: notebooks.forget_stages(built, BOTH[:1]), BOTH[:1]),
+        *((write(name), BOTH) for name in FILES),
+        *((write(name), []) for name in OTHER_FILES),
+    ],
+)
+def test_the_chapters_that_something_has_changed_for_run_again(built, change, expected):
     change(built)
     assert notebooks.changed_chapters(built, GIVEN) == expected
 

@@ -13,7 +13,7 @@ from extras.publish.readme import BEGIN, END, fill_headline
 from lib.analysis import finding
 from lib.book import headline
 from lib.book import pages as pages_of_book
-from lib.book.headline import intervals, readme_text, sentences
+from lib.book.headline import readme_text, sentences
 from lib.book.manifest import git_commit, shortened, stages_of, write_manifest
 from lib.book.pages import breakable, card, citation, stages_table, what_fixes, write_pages
 from lib.book.templates import filled
@@ -54,15 +54,11 @@ def test_the_pages_of_a_study_state_what_they_are_made_from(study):
     pages = {path.stem: path.read_text() for path in (study.outputs / "pages").glob("*.md")}
     for page, wanted in (
         ("methods", "(method-bm25)=\n## BM25"),
-        ("methods", "{cite}`robertson2009bm25`"),
         ("methods", "bm25: {k1: 1.5, b: 0.75}"),
         ("methods", """make notebook NB=03_baselines PARAMS='-p methods "[bm25]"'"""),
         ("methods", "| all filings | 1.00 \\[0.44,&nbsp;1.00\\]"),
         *(("appendix", one) for one in (study.dataset.fingerprint, "significance.seed", "| numpy | ", "BSD")),
-        ("appendix", "| `generator` | Qwen2.5\\-Coder\\-0.5B"),
         ("appendix", "@software{retrievalgap,\n  author = {{"),
-        ("headline", "What a better encoder"),
-        ("headline", "What better pages change in answers was not measured"),
     ):
         assert wanted in pages[page], wanted
     text = readme_text(study, SimpleNamespace(manifest=made, digest="0" * 64))
@@ -75,21 +71,18 @@ def test_a_readme_without_marks_for_the_headline_is_refused(study, tmp_path):
         fill_headline(tmp_path / "README.md", study, {})
 
 
-@pytest.mark.parametrize("row", METHODS.values(), ids=list(METHODS))
-def test_every_method_has_a_card_without_numbers_too(row):
-    text = card(study_of(), row, pd.DataFrame(columns=SUMMARY_COLUMNS))
-    assert f"## {row.title}\n" in text
-    assert not re.search(":func:|``|\nArgs:", text.partition("```yaml")[0])
+def test_every_method_has_a_card_without_numbers_too():
+    for row in METHODS.values():
+        text = card(study_of(), row, pd.DataFrame(columns=SUMMARY_COLUMNS))
+        assert f"## {row.title}\n" in text
+        assert not re.search(":func:|``|\nArgs:", text.partition("```yaml")[0]), row.name
 
 
 def test_weights_are_fixed_by_hashes_and_hub_models_by_their_commit_and_all_have_a_licence():
     record = lock()["bge-m3"]["hub"]
-    assert what_fixes({"name": "bge-m3", "files": {}, "weights": "00"}) == (
-        f"commit `{record['revision']}` of `BAAI/bge-m3`<br>"
-        f"pytorch\\_model.bin: {breakable(record['sha256']['pytorch_model.bin'])}"
-    )
-    assert breakable("0123456789abcdef01") == "<code>0123456789abcdef<wbr>01</code>"
-    assert what_fixes({"name": "mine", "files": {}, "weights": "00"}) == "`00` over all files"
+    fixed = what_fixes({"name": "bge-m3", "files": {}, "weights": "00"})
+    assert f"commit `{record['revision']}` of `BAAI/bge-m3`" in fixed
+    assert breakable(record["sha256"]["pytorch_model.bin"]) in fixed
     assert what_fixes({"name": "minilm", "files": {"a": "11"}, "weights": "00"}) == "a: <code>11</code>"
     assert all(model["licence"] not in ("", "unknown") for model in lock().values())
 
@@ -160,11 +153,6 @@ def test_a_commit_is_short_with_its_mark_and_unknown_without_git(monkeypatch):
     assert shortened("unknown") == "unknown"
     monkeypatch.setenv("PATH", "/nowhere")
     assert git_commit() == "unknown"
-
-
-def test_the_caption_has_the_intervals_of_the_best_baseline():
-    found = summary(*BOTH, lost_at_page=0.5)
-    assert intervals(found).endswith("of: found 40% to 40%, lost inside it 50% to 50%.")
 
 
 def test_calculated_answers_are_by_context_and_none_where_one_was_not_read(tmp_path):
