@@ -87,8 +87,9 @@ def publish(study: Study, results: Path = published.RESULTS, readme: Path = ROOT
 
 
 def files_of(root: Path) -> dict[str, Path]:
-    """Every file below a folder by its path there."""
-    return {str(path.relative_to(root)): path for path in sorted(root.rglob("*")) if path.is_file()}
+    """Everything below a folder but folders, by its path there; links are not followed."""
+    paths = (path for path in sorted(root.rglob("*")) if path.is_symlink() or not path.is_dir())
+    return {str(path.relative_to(root)): path for path in paths}
 
 
 def check_whole(study: Study) -> dict:
