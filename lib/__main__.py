@@ -118,8 +118,8 @@ TO = option("--to", type=PATH, help="folder of the index, in place of one among 
 @command(TO)
 def index(names: Names, to: Path | None) -> str:
     """Index a folder of filings, PDFs or page text, filing by filing; resumed where it stopped."""
-    from lib.archive.described import described
     from lib.archive.index import archive_index, write_index
+    from lib.archive.search_data import search_data
     from lib.archive.sources import passed_over
 
     archive = archive_index(names.dataset, names.profile, to)
@@ -133,7 +133,7 @@ def index(names: Names, to: Path | None) -> str:
     indexed, changes, others = archive.names(), str(before), passed_over(archive.root)
     n_now = len(indexed)
     if n_now:
-        described(archive, indexed)
+        search_data(archive, indexed)
     if not (n_now or left_out or changes):
         put = "put PDFs into it, or see the dataset layout in book/reproduce.md"
         raise StudyError(f"{archive.root} has no filings; {'; '.join(f'not read: {line}' for line in others) or put}")
@@ -154,7 +154,7 @@ def ask(
     names: Names, question: str | None, k: int, lines: Iterable[bytes] | None, as_json: bool, to: Path | None
 ) -> Iterator[str]:
     """Answer from an indexed folder where a table's figure is sure, and print the pages that fit best."""
-    from lib.archive.ask import Archive, questions_in, with_pictures, written
+    from lib.archive.ask import Archive, answer_text, questions_in, with_pictures
     from lib.archive.index import archive_index
 
     if question == "-":
@@ -164,11 +164,11 @@ def ask(
     given = lines or [question.encode("utf-8", "surrogateescape")]
     kept = archive_index(names.dataset, names.profile, to)
     with Archive(kept) as archive:
-        if any(archive.now.counts.values()):
-            click.echo(f"the folder differs from its index: {archive.now}; run make index", err=True)
+        if any(archive.difference.counts.values()):
+            click.echo(f"the folder differs from its index: {archive.difference}; run make index", err=True)
         for one in questions_in(given, getattr(lines, "name", "Q")):
             found = with_pictures(kept, archive.answer(one, k))
-            yield json.dumps(found) if as_json else written(found)
+            yield json.dumps(found) if as_json else answer_text(found)
 
 
 @command(

@@ -29,7 +29,7 @@ AT_K = "doc_recall page_recall page_recall_pooled page_hit pages_unjudged ctx_bl
 AT_10 = ("ndcg", "mrr", "map")
 LONGEST_NAME = 120  # names of runs in a file's name, in characters
 N_EXAMPLES, N_ROWS = 4, 12  # of a kind; of a table, shown at once
-SHARES = "Of a question's pages with evidence, the share diagnosis in the first {k} passages, and what is lost where."
+SHARES = "Of a question's pages with evidence, the share found in the first {k} passages, and what is lost where."
 STEPS = (
     "The study's own pipeline, step by step: its page recall less that of the run, and the shares of pages that the "
     "run loses, with their filing or inside it, and the step finds."
