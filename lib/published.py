@@ -24,7 +24,7 @@ from lib.data.layout import Dataset
 from lib.files import ROOT, digest_of_file
 from lib.profile import Settings
 from lib.runs import placed, trec_lines
-from lib.schema import RUN_COLUMNS, StudyError
+from lib.schema import FILING_COLUMNS, RUN_COLUMNS, StudyError
 from lib.typed import read_csv, read_table
 
 RESULTS = ROOT / "book" / "results"
@@ -138,7 +138,7 @@ class Published:
     @cached_property
     def filings(self) -> pd.DataFrame:
         """FILING_COLUMNS."""
-        return self.read("filings.csv", read_csv)
+        return self.read("filings.csv", lambda path: read_csv(path)[[*FILING_COLUMNS]])
 
     @cached_property
     def questions(self) -> pd.DataFrame:

@@ -96,7 +96,8 @@ def _of_file(path: Path) -> tuple[pd.DataFrame, str]:
     except UnicodeDecodeError as error:
         raise StudyError(f"{path} is not UTF-8 ({error}); save it as UTF-8") from None
     except (OSError, EOFError, ValueError, zlib.error) as error:
-        raise StudyError(f"{path} cannot be read ({error}); give a file of {FORM}") from None
+        reason = getattr(error, "strerror", None) or error
+        raise StudyError(f"{path} cannot be read ({reason}); give a file of {FORM}") from None
     form, parse = (JSON_LINES, _of_json) if text.lstrip().startswith(("{", "[")) else (TREC, _of_trec)
     rows = []
     for number, line in enumerate(text.split("\n"), 1):
@@ -129,7 +130,7 @@ def _of_json(line: str) -> Iterator[tuple]:
         passage = passage if isinstance(passage, dict) else {"doc": passage}
         doc = next((passage[name] for name in DOCUMENTS if name in passage), None)
         if not isinstance(doc, str):
-            raise ValueError(f"the passage {_quoted(passage)} has no {', '.join(DOCUMENTS)}")
+            raise ValueError(f"the passage {_quoted(passage)} names no document")
         yield str(record["question_id"]), doc, _score(passage.get("score")), passage.get("page"), passage.get("text")
 
 

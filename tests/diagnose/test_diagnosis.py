@@ -47,7 +47,7 @@ def export(study: Study, method: str, folder: Path) -> Path:
 def given_back(study: Study, method: str, folder: Path, texts=None) -> pd.DataFrame:
     """The metrics of a published run given as one from outside, which are the published ones to the last bit."""
     read = read_run(export(study, method, folder), study.questions, study.filings)
-    assert len(read.said) <= 2, "the study's runs have nothing odd but several chunks of a page"
+    assert len(read.notes) <= 2, "the study's runs have nothing odd but several chunks of a page"
     found, known = evaluate_given(study, read.run, "mine", texts), study.published.metrics_of(method, "standard")
     known = known.astype({"question_id": str, "metric": str})
     both = found.merge(known, on=["question_id", "metric", "k"], how="left", suffixes=("", "_p"))
