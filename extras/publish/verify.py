@@ -18,11 +18,10 @@ from lib.book import notebooks
 from lib.book.headline import READ
 from lib.cache import Cache
 from lib.chunkings.table import CHUNKINGS
-from lib.corpus import ARTIFACTS, INDEX, Corpus
 from lib.data.layout import Dataset
 from lib.data.locate import name_of, open_dataset
 from lib.evaluation import SUMMARY_FILE, chunk_texts, evaluate, evaluate_given, merge_metrics, read_metrics
-from lib.files import digest_of_file
+from lib.files import ARTIFACTS, INDEX, digest_of_file
 from lib.method import STORED
 from lib.method_sets import chosen
 from lib.methods import METHODS
@@ -76,13 +75,11 @@ def verify(named: Names, names: Sequence[str] | str, say=print) -> bool:
     dataset = same_dataset(named, published)
     settings = load_profile(named.profile).for_sets(dataset.collection, dataset.name)
     with precision_of(published), study_of(dataset, settings, published) as study:
-        if (
-            "auto" in (settings.embedder.precision, settings.splade.precision)
-            and fast_precision() != published.precision
-        ):
+        precisions = settings.embedder.precision, settings.splade.precision
+        if "auto" in precisions and fast_precision() != published.precision:
             say(f"Models are run in {published.precision}, as published, which is slow on this processor.")
         if named.results == "published":
-            study.corpus.cache, study.corpus.index_folder = Cache(ARTIFACTS / "cache.sqlite"), ARTIFACTS / INDEX
+            study.cache, study.index_folder = Cache(ARTIFACTS / "cache.sqlite"), ARTIFACTS / INDEX
         if any("generator" in METHODS[name].settings for name in names):
             say("What language models wrote is taken from the published generations; all else is computed.")
         say(signature)
@@ -130,7 +127,7 @@ def precision_of(published: Published) -> Iterator[None]:
 def study_of(dataset: Dataset, settings: Settings, published: Published) -> Iterator[Study]:
     """A study that writes into a folder of its own, which is removed."""
     with tempfile.TemporaryDirectory(prefix=FOLDER) as folder:
-        yield Study(Corpus(dataset, settings, CHUNKINGS, Path(folder), published, chapter="verify"), METHODS)
+        yield Study(dataset, settings, METHODS, CHUNKINGS, Path(folder), published, chapter="verify")
 
 
 def verify_chapter(named: Names, chapter: str, say=print) -> bool:

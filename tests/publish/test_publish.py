@@ -83,13 +83,13 @@ def test_what_was_measured_once_stays_in_the_next_publication_of_the_dataset(stu
     manifest.write_manifest(study)
     first = publish_study(study)
     commit(repository)
-    study.corpus.home, study.corpus.published = study.home / "elsewhere", first
+    study.home, study.published = study.home / "elsewhere", first
     manifest.write_manifest(study)
     again = publish_study(study)
     assert {name: again.file(name).read_bytes() for name in names} == measured
     (again.root / "manifest.json").write_text(json.dumps(again.manifest | {"fingerprint": "of another dataset"}))
     commit(repository)
-    study.corpus.published = None
+    study.published = None
     manifest.write_manifest(study)
     assert not {*names} & publish_study(study).manifest["files"].keys()
 
@@ -103,12 +103,12 @@ def test_stored_values_and_answers_of_a_publication_outlive_an_empty_store(
             asked.store.frame("analysis/number", {"n": number}, lambda n=number: n, public=True)
 
     ask(study, lambda: study.store.frame("analysis/inner", {}, lambda: 1, public=True))
-    study.corpus.chapter = "interactive"
+    study.chapter = "interactive"
     study.store.frame("analysis/other", {}, lambda: 1, public=True)
     answers = [("none", "plain", "small", "q1", "answer_right", 1.0)]
     merge_answers(study, pd.DataFrame(answers, columns=ANSWER_COLUMNS))
     manifest.write_manifest(study)
-    study.corpus.published = first = publish_study(study)
+    study.published = first = publish_study(study)
     stages = {record["stage"] for record in first.manifest["stages"] if "files" in record}
     assert {"analysis/inner", "analysis/outer"} < stages
     assert "analysis/other" not in stages, "of another session"
@@ -120,7 +120,7 @@ def test_stored_values_and_answers_of_a_publication_outlive_an_empty_store(
     again = open_small(tmp_path / "elsewhere", first)
     ask(again, None)
     write_whole(again)
-    again.corpus.published = first
+    again.published = first
     assert set(files(publish_study(again).root)) >= before
 
 
