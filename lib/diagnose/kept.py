@@ -39,11 +39,11 @@ def keep(study: Study, name: str, run: pd.DataFrame, metrics: pd.DataFrame) -> N
 def kept_runs(study: Study) -> list[Outside]:
     """The runs that were diagnosed over a study's questions under its profile, by name; one that was over other
     questions or gold pages than the set has now is left out, which is said. A StudyError where a file is damaged."""
-    found, gold = [], qrels(study.questions)
+    runs, gold = [], qrels(study.questions)
     for path in sorted((study.home / OUTSIDE).glob(f"*/{METRICS_FILE}")):
-        name, known = path.parent.name, path.with_name(GOLD_FILE)
-        if known.is_file() and known.read_bytes() == gold:
-            found.append(Outside(name, read_metrics(path), path.with_name(RUN_FILE), name))
+        name, gold_file = path.parent.name, path.with_name(GOLD_FILE)
+        if gold_file.is_file() and gold_file.read_bytes() == gold:
+            runs.append(Outside(name, read_metrics(path), path.with_name(RUN_FILE), name))
         else:
             study.store.say(f"{name} was diagnosed over other questions or gold pages: left out; diagnose it again")
-    return found
+    return runs

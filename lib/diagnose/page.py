@@ -54,9 +54,7 @@ class Section(NamedTuple):
 def file_name(runs: Sequence[str]) -> str:
     """The name of the page about these runs and no others: ``diagnosis-mine+theirs.html``."""
     names = "+".join(runs)
-    if len(names) > LONGEST_NAME:
-        names = f"{runs[0]}+{len(runs) - 1}-{digest_of(runs)[:12]}"
-    return f"diagnosis-{names}.html"
+    return f"diagnosis-{names if len(names) <= LONGEST_NAME else digest_of(runs)[:16]}.html"
 
 
 def title(name: str) -> str:
