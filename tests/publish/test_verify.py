@@ -201,7 +201,7 @@ def test_models_compute_in_the_published_precision_and_a_processor_that_is_slow_
 def test_what_is_not_published_or_unknown_is_an_error(reports, monkeypatch):
     with pytest.raises(StudyError, match="nothing is published of demo under profile default; make publish does"):
         verify.verify(Names("demo"), "all")
-    with pytest.raises(StudyError, match="'bm52'"):
+    with pytest.raises(StudyError, match="unknown method 'bm52'; choose from"):
         verify.verify(Names(), ["bm52"], say=reports.append)
     with pytest.raises(StudyError, match="unknown chapter 'nosuch'; choose from 01_data, "):
         verify.verify_chapter(Names(), "nosuch", reports.append)
