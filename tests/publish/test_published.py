@@ -111,7 +111,7 @@ READERS = {
 
 
 @pytest.mark.parametrize("name", READERS)
-@pytest.mark.parametrize("content", [None, b"", b"{}", gzip.compress(b"n" * 999)[:20]], ids=repr)
+@pytest.mark.parametrize("content", [None, b"\0", b"{}", gzip.compress(b"n" * 999)[:20]], ids=repr)
 def test_a_file_that_cannot_be_read_is_one_error_with_its_path(results, name, content):
     path = results.root / name
     path.unlink() if content is None else path.write_bytes(content)
