@@ -151,13 +151,13 @@ def stages_table(stages: list[dict], whole: bool = False) -> pd.DataFrame:
     """Seconds and MiB by stage, summed over stages of one kind unless ``whole``."""
     frame = pd.DataFrame(stages, columns=["stage", "origin", "wall_s", "peak_mib"])
     frame["Stage"] = "`" + (frame["stage"] if whole else frame["stage"].str.split("/").str[0]) + "`"
-    found = frame.groupby("Stage", sort=False).agg(
+    table = frame.groupby("Stage", sort=False).agg(
         Results=("stage", "size"),
         Origin=("origin", lambda column: ", ".join(sorted(set(column)))),
         Seconds=("wall_s", lambda column: f"{column.sum():.1f}"),
         MiB=("peak_mib", lambda column: f"{column.max():.0f}"),
     )
-    return found.reset_index()
+    return table.reset_index()
 
 
 def citation(n: int) -> str:
