@@ -1,4 +1,4 @@
-"""What runs from outside find and lose, beside the study's rows: measured by the study's own functions, and kept."""
+"""What runs from outside find and lose, beside the study's rows: measured by the study's own functions, and stored."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -15,8 +15,8 @@ from lib.answers.answers import best_baseline
 from lib.answers.pages_read import texts_of_pages
 from lib.data.locate import financebench_root
 from lib.diagnose import page
-from lib.diagnose.kept import keep
 from lib.diagnose.run_file import OutsideRun, read_run
+from lib.diagnose.stored import store_run
 from lib.evaluation import METRIC_COLUMNS, chunk_texts, evaluate_given, in_order, read_metrics, summarise
 from lib.method_sets import baselines, in_comparisons
 from lib.methods import METHODS
@@ -89,7 +89,7 @@ def diagnose(
     pages_from: int = 0,
     k: int = 5,
 ) -> Diagnosis:
-    """Measure runs by name, and keep them for the leaderboard and the explorer (:func:`lib.diagnose.kept_runs`).
+    """Measure runs by name, and store them for the leaderboard and the explorer, see :mod:`lib.diagnose.stored`.
 
     Without filings what is published of the set is used. Rows of the study that were not measured are left out.
 
@@ -124,7 +124,7 @@ def diagnosis_of(
         outside = read_run(source, study.questions, study.filings, pages_from, max(study.profile.metrics.ks))
         notes_of[name] = [*outside.notes, *notes]
         parts.append(evaluate_given(study, outside.run, name, _texts(study, outside, notes_of[name])))
-        keep(study, name, outside.run, parts[-1])
+        store_run(study, name, outside.run, parts[-1])
         missed = pages_missed(outside.run, study.questions, study.filings, k, page_texts)
         examples = missed.groupby("kind")["question_id"].agg(lambda ids: list(dict.fromkeys(ids)))
         kinds = typology({"n": missed}).assign(method=name)

@@ -9,9 +9,9 @@ import pytest
 import pytrec_eval
 
 from lib.diagnose.diagnosis import diagnosis_of
-from lib.diagnose.kept import kept_runs
 from lib.diagnose.page import file_name
 from lib.diagnose.run_file import read_docnos, read_run
+from lib.diagnose.stored import stored_runs
 from lib.evaluation import METRIC_COLUMNS, chunk_texts, evaluate_given
 from lib.methods import METHODS
 from lib.metrics.frame import Metrics
@@ -92,7 +92,7 @@ def test_a_published_run_has_no_difference_from_itself(financebench, tmp_path):
     assert len(found.paired) == found.alone["of_rows"].iloc[0] > 100
     lost = financebench.published.metrics_of("dense", "standard").query("metric == 'lost_at_document'")
     assert found.decomposition["document"][0] == pytest.approx(lost["value"].mean())
-    (stored,) = kept_runs(financebench)
+    (stored,) = stored_runs(financebench)
     assert (stored.name, [*stored.metrics], set(stored.metrics["method"])) == ("mine", METRIC_COLUMNS, {"mine"})
     pages = ["rank", "doc_name", "page"]
     whole = financebench.published.runs["standard", "dense"][pages]
@@ -156,7 +156,7 @@ def test_several_runs_stand_beside_each_other(mine, tmp_path):
     found = diagnosis_of(mine, {"mine": lines(tmp_path), "second": second})
     pairs = found.paired.set_index(["run", "method"])["difference"]
     assert pairs.to_dict() == pytest.approx({("mine", "second"): -2 / 3, ("second", "mine"): 2 / 3})
-    assert [one.name for one in kept_runs(mine)] == ["mine", "second"]
+    assert [one.name for one in stored_runs(mine)] == ["mine", "second"]
     assert "second finds 100%" in found.to_text(80)
     for name in ("dense", "../up", "", "a b", "<b>", ".hidden"):
         with pytest.raises(StudyError, match="a run is named"):

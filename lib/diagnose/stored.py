@@ -1,4 +1,4 @@
-"""Runs from outside that were diagnosed, kept beside the study's own results for the leaderboard and the explorer."""
+"""Runs from outside that were diagnosed, stored beside the study's own results for the leaderboard and the explorer."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -15,18 +15,16 @@ from lib.typed import table_bytes
 OUTSIDE, RUN_FILE, GOLD_FILE = "outside", "run.trec", "qrels.txt"
 
 
-class Outside(NamedTuple):
-    """A run from outside that was diagnosed and kept here."""
+class StoredRun(NamedTuple):
+    """A run from outside that was diagnosed here."""
 
     name: str
     metrics: pd.DataFrame  # METRIC_COLUMNS: method is the name, condition ``standard``
     run_file: Path  # for :func:`lib.diagnose.run_file.read_docnos`
-    title: str
-    by: str = "diagnosed here"
 
 
-def keep(study: Study, name: str, run: pd.DataFrame, metrics: pd.DataFrame) -> None:
-    """Keep a run (RUN_COLUMNS) with its metrics (METRIC_COLUMNS) and the gold pages that they are of, in
+def store_run(study: Study, name: str, run: pd.DataFrame, metrics: pd.DataFrame) -> None:
+    """Store a run (RUN_COLUMNS) with its metrics (METRIC_COLUMNS) and the gold pages that they are of, in
     ``outside/<name>`` of the study's home, in place of an earlier one of its name."""
     folder = study.home / OUTSIDE / name
     write_atomically(folder / RUN_FILE, trec_lines(run, name))
@@ -34,14 +32,15 @@ def keep(study: Study, name: str, run: pd.DataFrame, metrics: pd.DataFrame) -> N
     write_atomically(folder / METRICS_FILE, table_bytes(metrics[METRIC_COLUMNS]))
 
 
-def kept_runs(study: Study) -> list[Outside]:
-    """The runs that were diagnosed over a study's questions under its profile, by name; one that was over other
-    questions or gold pages than the set has now is left out, which is said. A StudyError where a file is damaged."""
+def stored_runs(study: Study) -> list[StoredRun]:
+    """The runs that were diagnosed over a study's questions under its profile, by name; one over other questions or
+    gold pages than the set has now is reported and left out."""
     runs, gold = [], qrels(study.questions)
     for path in sorted((study.home / OUTSIDE).glob(f"*/{METRICS_FILE}")):
-        name, gold_file = path.parent.name, path.with_name(GOLD_FILE)
+        gold_file = path.with_name(GOLD_FILE)
         if gold_file.is_file() and gold_file.read_bytes() == gold:
-            runs.append(Outside(name, read_metrics(path), path.with_name(RUN_FILE), name))
+            runs.append(StoredRun(path.parent.name, read_metrics(path), path.with_name(RUN_FILE)))
         else:
-            study.store.say(f"{name} was diagnosed over other questions or gold pages: left out; diagnose it again")
+            wrong = f"{path.parent.name} was diagnosed over other questions or gold pages"
+            study.store.say(f"{wrong}: left out; diagnose it again")
     return runs
