@@ -1,4 +1,4 @@
-"""Answers of a process without a model: each prompt, its seed and the process's number, or a failure that it asks for."""
+"""Answers without a model: each prompt, its seed and the number of the process, or the failure that it asks for."""
 
 import os
 import time
