@@ -44,9 +44,9 @@ def open_echo(monkeypatch):
     [
         ("fine", 8, "stop", None),
         ("cut but usable", 8, "length", None),
-        ("", 1, "stop", "answered nothing"),
+        ("", 1, "stop", "empty answer"),
         ("rambling", 9, "length", "past the limit of 8"),
-        ("no room", 3, "length", "context was full after 100 tokens of prompt and 3 of 8 new ones"),
+        ("no room", 3, "length", "context full after 100 tokens of prompt and 3 of 8 new ones"),
     ],
 )
 def test_fault_says_what_cannot_be_used(text, n_tokens, finish_reason, said):
@@ -115,7 +115,7 @@ def test_llama_cpp_gives_a_seed_s_text_whatever_else_is_asked_and_tells_of_promp
     assert len({*texts}) > len(questions)
     too_long, no_room = outcomes(opened(1), asked("word " * 400, "word " * 220, max_tokens=50))
     assert "refused the prompt" in str(too_long)
-    assert "context was full" in fault(no_room, Sampling(max_tokens=50))
+    assert "context full" in fault(no_room, Sampling(max_tokens=50))
 
 
 @pytest.fixture(scope="module")
