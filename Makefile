@@ -114,7 +114,7 @@ index: $(STAMP)  ## index a folder of PDFs for make ask: DATASET=path, CHROMA=ho
 ask: $(STAMP)  ## print the pages that fit a question best: Q="…" DATASET=path, CHROMA=host:port
 	@$(LIB) ask --dataset "$$DATASET" --profile "$$PROFILE" -- "$$Q"
 
-sure: $(STAMP)  ## fit again how sure a reading of tables is, on FinanceBench's question sets: writes lib/answers/sure.json
+sure: $(STAMP)  ## fit again how sure a reading of tables is, on FinanceBench's question sets: writes lib/statements/sure.json
 	@$(VENV)/bin/python -m extras.sure
 
 asked: $(STAMP)  ## ask the demo ten questions again, which a page of the book shows: writes lib/book/asked.json

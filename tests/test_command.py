@@ -24,7 +24,7 @@ from filelock import FileLock, Timeout
 
 import retrieval_gap
 from lib import __main__ as command_line
-from lib import corpus
+from lib import files
 from lib.book import notebooks
 from lib.files import ROOT
 from lib.methods import METHODS
@@ -158,7 +158,7 @@ def test_a_book_is_built_while_no_other_is(monkeypatch, tmp_path):
         return done.append(jobs)
 
     done = []
-    monkeypatch.setattr(corpus, "ARTIFACTS", tmp_path)
+    monkeypatch.setattr(files, "ARTIFACTS", tmp_path)
     monkeypatch.setattr("lib.book.build.build_book", build)
     assert run("book", "--jobs", "3").exit_code == 0
     assert done == [3]
@@ -168,8 +168,8 @@ def test_a_book_is_built_while_no_other_is(monkeypatch, tmp_path):
     ("arguments", "wanted"),
     [
         ("verify --dataset no/such/folder", "nothing is published of folder"),
-        ("notebook 99_none", "no notebook '99_none': say one of 01_data"),
-        ("notebook ../notebooks/01_data", r"no notebook '\.\./notebooks/01_data': say one of 01_data"),
+        ("notebook 99_none", "unknown notebook '99_none'; choose from 01_data"),
+        ("notebook ../notebooks/01_data", r"unknown notebook '\.\./notebooks/01_data'; choose from 01_data"),
         (r'notebook 03_baselines -p methods "\ud800"', "methods is .*: give its value as YAML"),
         ("notebook 03_baselines -p methods [bm25", r"methods is '\[bm25': give its value as YAML"),
         ("notebook 03_baselines -p methods 2024-01-01", "methods is '2024-01-01': give its value as YAML"),

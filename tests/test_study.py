@@ -171,7 +171,7 @@ def test_what_a_run_depends_on_names_no_code(monkeypatch):
 
 
 def test_keys_have_settings_that_are_none_and_edited_files_of_data(monkeypatch):
-    profile, path = load_profile("default").updated({"bm25": {"k1": None}}), "retrievers/stop_words.txt"
+    profile, path = load_profile("default").updated({"bm25": {"k1": None}}), "text/stop_words.txt"
     assert settings_of(profile, ("bm25", "run")) == {"bm25": {"k1": None}, "run": {"depth": 50}}
     monkeypatch.setattr(keys, "data_file_digests", keys.data_file_digests.__wrapped__)
     monkeypatch.setitem(keys.DATA_FILES, "bm25", {path: "0" * 20})

@@ -21,7 +21,6 @@ from extras.publish.publish import files_of
 from extras.publish.readme import not_of_results
 from lib import published as layout
 from lib.book import notebooks
-from lib.book.headline import READ
 from lib.cache import Cache
 from lib.chunkings.table import CHUNKINGS
 from lib.data.layout import Dataset
@@ -43,7 +42,7 @@ from lib.metrics import METRIC_TITLES, METRICS
 from lib.models.encoders import PRECISION, fast_precision
 from lib.options import Names
 from lib.profile import Settings, load_profile
-from lib.published import ANSWERS_FILE, MANIFEST, METRICS_FILE, Published
+from lib.published import MANIFEST, METRICS_FILE, Published
 from lib.runs import trec_lines
 from lib.schema import StudyError
 from lib.studies import OUTPUTS_VARIABLE, is_here
@@ -251,10 +250,7 @@ def of_readme(published: Published, readme: Path) -> list[str]:
     """What the README's headline has that the published results do not give."""
     settings = published.settings(load_profile(published.manifest["profile"]))
     with study_of(published.dataset(), settings, published) as study:
-        places = {name: name for name in (SUMMARY_FILE, ANSWERS_FILE)} | {name: f"shown/{name}" for name in READ}
-        for name, place in places.items():
-            if place in published.manifest["files"]:
-                study.write(name, published.file(place).read_bytes())
+        study.write(SUMMARY_FILE, published.file(SUMMARY_FILE).read_bytes())
         merge_metrics(study, read_metrics(published.file(METRICS_FILE)))  # in the order that the outputs have
         try:
             return not_of_results(readme, study, published)

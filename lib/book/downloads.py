@@ -8,8 +8,9 @@ from pathlib import Path
 import pandas as pd
 
 from lib.analysis.measured import TIMES, known_table
-from lib.book.leaderboard import ZIP, folder_of, others, outside_of
+from lib.book.leaderboard import ZIP, folder_of, published_sets
 from lib.book.templates import filled
+from lib.diagnose.kept import kept_runs
 from lib.files import write_atomically
 from lib.published import MANIFEST, exported_metrics, exported_run, questions_csv
 from lib.runs import qrels
@@ -17,15 +18,13 @@ from lib.study import Study
 
 
 def write_downloads(study: Study, target: Path) -> None:
-    """Write every run of the study into ``runs/`` of a folder, those of :func:`lib.book.leaderboard.others` over all
-    filings into ``sets/``, runs from outside among both, and all results as one ZIP file, each other set in a folder of
-    it."""
+    """Write into a folder every run of the study (``runs/``), those of other sets over all filings (``sets/``), and all
+    results in one ZIP file, where each other set has a folder; runs from outside are files alone."""
     shutil.copytree(study.outputs / "runs", target / "runs", dirs_exist_ok=True)
     packed = {str(path.relative_to(target)): path.read_bytes() for path in (target / "runs").rglob("*.gz")}
     packed |= gold_of(study.questions) | {"README.md": filled("columns", study=study).encode()}
     packed |= {name: (study.outputs / name).read_bytes() for name in ("metrics.csv.gz", "summary.csv", MANIFEST)}
-    known = others(study)
-    for name, published in known.items():
+    for name, published in published_sets(study).items():
         found = gold_of(published.dataset().questions) | {"metrics.csv.gz": exported_metrics(published.metrics)}
         found |= {file: (published.root / file).read_bytes() for file in ("summary.csv", MANIFEST)}
         for (condition, method), run in published.runs.items():
@@ -33,11 +32,9 @@ def write_downloads(study: Study, target: Path) -> None:
             if condition == "standard":
                 write_atomically(target / folder_of(name, study) / f"{method}.trec.gz", content)
         packed |= {f"{name}/{file}": content for file, content in found.items()}
-    for name in (study.dataset.name, *known):
-        for run, one in outside_of(study, name).items():
-            content = one.run_file.read_bytes()
-            content = content if one.run_file.suffix == ".gz" else gzip.compress(content, mtime=0)
-            write_atomically(target / folder_of(name, study) / f"{run}.trec.gz", content)
+    for one in kept_runs(study):
+        content = gzip.compress(one.run_file.read_bytes(), mtime=0)
+        write_atomically(target / folder_of(study.dataset.name, study) / f"{one.name}.trec.gz", content)
     if (times := known_table(study, TIMES)) is not None:
         packed[TIMES] = times.to_csv(index=False).encode()
     with zipfile.ZipFile(target / ZIP, "w") as archive:

@@ -30,18 +30,15 @@ from lib.metrics.frame import best
 from lib.metrics.pooled import pooled_gold
 from lib.models.written import read_records
 from lib.schema import CONDITIONS, RUN_COLUMNS, NeedsFilings
-from lib.store import FRAME, PRIVATE_FRAME
 from lib.study import Study
-from lib.typed import read_frame
 
 K = 5
 N_TOP = 5
 MAX_TEXT = 500
 PICTURES = {"dpi": 64, "quality": 55}
 MARKUP = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
-#: Fields of a question: what lists and filters need, and what its own file has.
-FIRST = {"ranks": dict, "filing": str, "kinds": dict}
-LATER = dict.fromkeys(("top", "pooled", "written", "pictures"), list)
+#: Fields of a question that its own file has: all others are needed by lists and filters.
+LATER = ("top", "pooled", "written", "pictures")
 EFFORTS = "answers/effort/"  # stages of :func:`lib.answers.answers.efforts`, before the name of a context
 
 
@@ -78,62 +75,54 @@ def explorer_data(study: Study) -> dict:
     """
     at_k = read_summary(study).query("k == @K", local_dict={"K": K})
     base = best(at_k[at_k["method"].isin(baselines())])["method"]
-    by_id = {
-        one.question_id: {
-            "id": one.question_id,
-            "text": getattr(one, "question", None),
-            "answer": getattr(one, "answer", None),
-            "type": one.question_type,
-            "doc": one.doc_name,
-            "docType": one.doc_type,
-            "company": one.company,
-            "gold": list(one.gold_pages),
-        }
-        | {name: empty() for name, empty in (FIRST | LATER).items()}
-        for one in study.questions.itertuples()
-    }
-    docs = {name: number for number, name in enumerate(study.filings["doc_name"])}
-    runs, depths = runs_of(study), {}
+    runs, questions = runs_of(study), {one["id"]: one for one in map(_question, study.questions.itertuples())}
     names = [name for name in dict.fromkeys([*METHODS, *runs["standard"]]) if any(name in of for of in runs.values())]
+    number = {doc_name: n for n, doc_name in enumerate(study.filings["doc_name"])}
+    depths = {}
     for condition, of in runs.items():
         depths[condition] = [int(max(of[name]["rank"], default=0)) if name in of else None for name in names]
-        known = [gold_ranks(of[name], study.questions) if name in of else {} for name in names]
-        for question_id, question in by_id.items():
-            question["ranks"][condition] = [ranks.get(question_id) for ranks in known]
+        ranks = [gold_ranks(of[name], study.questions) if name in of else {} for name in names]
+        for question_id, question in questions.items():
+            question["ranks"][condition] = [one.get(question_id) for one in ranks]
     for method in names:
         run = runs["standard"].get(method, pd.DataFrame(columns=list(RUN_COLUMNS)))
         in_filing = retrieval.doc_recall(run, study.questions, K)
-        places = run[run["rank"] <= N_TOP].assign(doc=lambda top: top["doc_name"].map(docs))
+        places = run[run["rank"] <= N_TOP].assign(doc=lambda top: top["doc_name"].map(number))
         first = {of: part[["doc", "page"]].to_numpy().ravel().tolist() for of, part in places.groupby("question_id")}
-        for question_id, question in by_id.items():
+        for question_id, question in questions.items():
             question["filing"] += str(int(in_filing[question_id]))
             question["top"].append(first.get(question_id))
-    for method in [name for name in (base, *TRAINED) if name in runs["standard"]]:
+    for method in [name for name in dict.fromkeys((base, *TRAINED)) if name in runs["standard"]]:
         with suppress(NeedsFilings):
             for one in missed_pages(study, method, K).itertuples():
-                by_id[one.question_id]["kinds"].setdefault(method, []).append(one.kind)
+                questions[one.question_id]["kinds"].setdefault(method, []).append(one.kind)
     for row in pooled_gold(study.dataset.name).itertuples():
-        if row.question_id in by_id and row.doc_name in docs:
-            by_id[row.question_id]["pooled"].append([docs[row.doc_name], int(row.page), row.label])
-    for question_id, text in written(study):
-        if question_id in by_id:
-            by_id[question_id]["written"].append(text)
-    rows = [METHODS.get(name) for name in names]
+        if row.question_id in questions and row.doc_name in number:
+            questions[row.question_id]["pooled"].append([number[row.doc_name], int(row.page), row.label])
+    for question_id, text in [*calculated(study), *written(study)]:
+        if question_id in questions:
+            questions[question_id]["written"].append(text)
     return {
-        "dataset": study.dataset.name,
-        "profile": study.profile.name,
         "k": K,
-        "depths": depths,
-        "docs": list(docs),
         "best": base,
         "conditions": list(runs),
-        "methods": [
-            {"name": name, "title": row.title if row else name, "isMain": row is None or row.family == MAIN}
-            for name, row in zip(names, rows, strict=True)
-        ],
+        "depths": depths,
+        "docs": list(number),
+        "methods": [_method(name) for name in names],
         "kinds": {kind: rule.says.replace("top k", f"first {K} chunks") for kind, rule in OF_PAGES.items()},
-        "questions": list(by_id.values()),
+        "questions": list(questions.values()),
     }
+
+
+def _question(row: tuple) -> dict:
+    about = {"id": row.question_id, "text": getattr(row, "question", None), "answer": getattr(row, "answer", None)}
+    about |= {"type": row.question_type, "doc": row.doc_name, "docType": row.doc_type, "company": row.company}
+    return about | {"gold": list(row.gold_pages), "ranks": {}, "filing": "", "kinds": {}} | {one: [] for one in LATER}
+
+
+def _method(name: str) -> dict:
+    row = METHODS.get(name)
+    return {"name": name, "title": row.title if row else name, "isMain": row is None or row.family == MAIN}
 
 
 def runs_of(study: Study) -> dict[str, dict[str, pd.DataFrame]]:
@@ -142,9 +131,9 @@ def runs_of(study: Study) -> dict[str, dict[str, pd.DataFrame]]:
     for method, condition in measured(study.profile):
         with suppress(NeedsFilings):
             found[condition][method] = study.run(method, condition)
-    for kept in kept_runs(study):
-        pages = read_docnos(kept.run_file)
-        found["standard"].setdefault(kept.name, pages[pages["doc_name"].isin(study.filings["doc_name"])])
+    for outside in kept_runs(study):
+        pages = read_docnos(outside.run_file)
+        found["standard"].setdefault(outside.name, pages[pages["doc_name"].isin(study.filings["doc_name"])])
     return {condition: of for condition, of in found.items() if of}
 
 
@@ -154,41 +143,52 @@ def gold_ranks(run: pd.DataFrame, questions: pd.DataFrame) -> dict[str, list[int
     return found.groupby("question_id", sort=False)["rank"].agg(list).to_dict()
 
 
-def written(study: Study) -> Iterator[tuple[str, dict[str, str]]]:
-    """What was written for questions, by question_id: calculated answers with formula and cells, the last that was read
-    first; then what language models wrote, the shortest text first, answers with their context and the judge's labels
-    counted.
+def calculated(study: Study) -> list[tuple[str, dict[str, str]]]:
+    """Answers that were calculated, with formula and cells, by question_id; the last that a chapter read first."""
+    found = []
+    for context, answers in _frames_by_context(study, f"{CALCULATED_STAGE}/") if study.has_text else ():
+        for row in answers.query("text != ''").itertuples():
+            text = derivation(row.text, row.formula, row.cells)
+            found.append((row.question_id, {"kind": f"calculation, given: {context}", "model": "rules", "text": text}))
+    return found[::-1]
 
-    Both as far as chapters read them; a published text of which only gaps are left is not among them.
-    """
-    contexts, texts, labels, calculated = {}, {}, defaultdict(Counter), []
-    for line in read_stages(study):
-        stage, key, (kind, _, context) = line["stage"], line["key"], line["stage"].rpartition("/")
-        if stage.startswith(EFFORTS) and (entry := study.store.entry(stage, key)):
-            for row in read_frame(entry.file(FRAME)).itertuples():
-                contexts[row.question_id, row.n_prompt_tokens, row.seconds] = context.replace("_", " ")
-        path = study.store.root / stage / key / PRIVATE_FRAME
-        if kind == CALCULATED_STAGE and study.has_text and path.is_file():
-            for row in read_frame(path).query("text != ''").itertuples():
-                text = derivation(row.text, row.formula, row.cells)
-                about = {"kind": f"calculation, given: {context}", "model": "rules", "text": text}
-                calculated.insert(0, (row.question_id, about))
+
+def written(study: Study) -> Iterator[tuple[str, dict[str, str]]]:
+    """What language models wrote, by question_id: the shortest text first, answers with their context, the judge's
+    labels counted. A published text of which only gaps are left is not among them."""
     if study.has_text:
-        given = read_records(study.home / "generations.jsonl").values()
+        records = read_records(study.home / "generations.jsonl").values()
     else:
-        given = study.published.generations(study.questions)
-    for record in given:
+        records = study.published.generations(study.questions)
+    contexts, texts, labels = contexts_of_answers(study), {}, defaultdict(Counter)
+    for record in records:
         question_id, kind, model, text = record["question_id"], record["kind"], record["model"]["name"], record["text"]
         if kind == "judge":
             labels[question_id, "judge, labels of chunks", model][text.strip()] += 1
         elif re.search(r"\w", text.replace("[…]", "")):
-            context = contexts.get((question_id, record.get("n_prompt_tokens"), record.get("seconds")), "")
+            context = contexts.get((question_id, record.get("n_prompt_tokens"), record.get("seconds")))
             texts[question_id, f"{kind}, given: {context}" if context else kind, text] = model
     found = [(question_id, kind, model, text) for (question_id, kind, text), model in texts.items()]
     found += [(*of, "; ".join(f"{n} × {text}" for text, n in counts.most_common())) for of, counts in labels.items()]
-    yield from calculated
     for question_id, kind, model, text in sorted(found, key=lambda one: (len(one[3]), one[1])):
         yield question_id, {"kind": kind, "model": model, "text": text[:MAX_TEXT]}
+
+
+def contexts_of_answers(study: Study) -> dict[tuple[str, int, float], str]:
+    """The name of the context of each answer, by what its record has in common with the stored efforts: question_id,
+    tokens of the prompt and seconds. A record has neither the context's name nor, without the filings, its prompt."""
+    found = {}
+    for context, efforts in _frames_by_context(study, EFFORTS):
+        for row in efforts.itertuples():
+            found[row.question_id, row.n_prompt_tokens, row.seconds] = context.replace("_", " ")
+    return found
+
+
+def _frames_by_context(study: Study, start: str) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Context and frame of the stages that chapters used and whose names are ``start`` and a context's name."""
+    for one in read_stages(study):
+        if one["stage"].startswith(start) and (entry := study.store.entry(one["stage"], one["key"])):
+            yield one["stage"].removeprefix(start), entry.frame()
 
 
 def draw_pictures(study: Study, data: dict) -> None:

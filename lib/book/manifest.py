@@ -41,8 +41,7 @@ STAGE_FIELDS = ("stage", "key", "version", "digest", "public", "asked", "wall_s"
 def write_results(study: Study, some: Sequence[tuple[str, Condition]] | None = None) -> None:
     """Write ``metrics.parquet`` and ``summary.csv`` of all that the profile measures, in place of what was, or add
     ``some`` runs; with filings also questions, pages and chunks."""
-    wanted = some or measured(study.profile)
-    metrics = pd.concat([evaluate(study, *pair) for pair in wanted], ignore_index=True)
+    metrics = pd.concat([evaluate(study, *run) for run in some or measured(study.profile)], ignore_index=True)
     write_summary(study, merge_metrics(study, metrics, is_whole=some is None))
     if "answer" in study.dataset.lacks:
         (study.outputs / ANSWERS_FILE).unlink(missing_ok=True)  # written when there were some
@@ -113,9 +112,9 @@ def seeds_of(settings: dict, prefix: str = "") -> dict[str, int | list[int]]:
 def licence_of(package: str) -> str:
     """A Python package's licence as its own metadata states it, in a few words."""
     about = metadata(package)
-    listed = about.get_all("Classifier") or []
-    trove = "; ".join(line.split(" :: ")[-1] for line in listed if line.startswith("License ::"))
-    stated = about.get("License-Expression") or trove or (about.get("License") or "unknown").splitlines()[0]
+    classifiers = [line.split(" :: ") for line in about.get_all("Classifier") or []]
+    listed = "; ".join(parts[-1] for parts in classifiers if parts[0] == "License")
+    stated = about.get("License-Expression") or listed or (about.get("License") or "unknown").splitlines()[0]
     return textwrap.shorten(stated, 60, placeholder=" …")
 
 
@@ -139,33 +138,34 @@ def stages_of(study: Study) -> list[dict]:
 
 def folds_of(study: Study) -> dict[str, list[dict]]:
     """What each fold trained on and tested, and what the two share (checked before training): scorer to its folds."""
-    found = dict(study.published.manifest.get("folds", {})) if study.published else {}
+    folds = dict(study.published.manifest.get("folds", {})) if study.published else {}
     for path in sorted((study.outputs / "folds").glob("*.json")):
         records = read_json(path)
-        of = records if isinstance(records, list) else [records]
-        found[path.stem] = [{name: one[name] for name in one if name not in UNLISTED} for one in of]
-    return found
+        records = records if isinstance(records, list) else [records]
+        folds[path.stem] = [{name: one[name] for name in one if name not in UNLISTED} for one in records]
+    return folds
 
 
 def write_manifest(study: Study, some: Sequence[tuple[str, Condition]] | None = None) -> dict:
     """Write ``manifest.json`` of the outputs and return it; with ``some`` runs, it adds them to those it lists."""
-    stages, wanted = stages_of(study), some or measured(study.profile)
-    made = {"commit": git_commit(), "fingerprint": study.dataset.fingerprint}
-    path = study.outputs / "manifest.json"
+    stages, path = stages_of(study), study.outputs / "manifest.json"
+    identity = {"commit": git_commit(), "fingerprint": study.dataset.fingerprint}
     before = read_json(path) if some and path.is_file() else {}
-    is_same = made.items() <= before.items()  # runs of another commit may be others
+    is_same = identity.items() <= before.items()  # runs of another commit may be others
     runs, inputs = (dict(before[name]) if is_same else {} for name in ("runs", "inputs"))
-    known = {one["key"]: one["sha256"] for one in study.published.manifest["runs"].values()} if study.published else {}
-    for name, condition in wanted:
-        run, of = study.run_entry(name, condition), metrics_entry(study, name, condition)
-        sha256 = (run.origin == "published" and known.get(run.key)) or run_sha256(study, name, condition)
-        runs[f"{condition}/{name}"] = {"key": run.key, "metrics": of.key, "sha256": sha256}
+    published = study.published.manifest["runs"].values() if study.published else ()
+    published = {one["key"]: one["sha256"] for one in published}
+    for name, condition in some or measured(study.profile):
+        run = study.run_entry(name, condition)
+        sha256 = (run.origin == "published" and published.get(run.key)) or run_sha256(study, name, condition)
+        metrics = metrics_entry(study, name, condition).key
+        runs[f"{condition}/{name}"] = {"key": run.key, "metrics": metrics, "sha256": sha256}
         inputs[name] = study.inputs_digest(name)
     manifest = {
         "dataset": study.dataset.name,
         "collection": study.dataset.collection,
         "lacks": study.dataset.lacks,
-        **made,
+        **identity,
         "filings_digest": study.dataset.filings_digest,
         "profile": study.profile.name,
         "settings": study.profile,

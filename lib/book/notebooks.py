@@ -6,9 +6,10 @@ import re
 import signal
 import time
 from collections.abc import Callable, Collection, Sequence
-from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import distributions
 from pathlib import Path
+from threading import Event
 
 import nbformat
 import papermill
@@ -24,10 +25,8 @@ NOT_SOURCES = {"__pycache__", "_build", "results", ".ipynb_checkpoints"}
 STAMPS = "built.json"
 #: What questions have to have for a chapter; where none has it, a page that says so is in the chapter's place.
 NEEDS = {"06_generation": "answer", "a2_measures": "answer"}
-#: What a chapter reads of the outputs of another, it reads when that one has ended.
-AFTER = dict.fromkeys(("08_claims", "09_question_sets", "a2_measures"), "06_generation")  # the measures of answers
-#: Begun before the others of their kind, so that none of them is left for the end.
-LONGEST = ("06_generation", "08_claims", "04_page_scorer", "09_question_sets", "03_baselines")
+#: Chapters that read the measures of answers, which 06_generation writes: they run when all others have ended.
+LAST = ("08_claims", "09_question_sets", "a2_measures")
 WIDGET = "application/vnd.jupyter.widget-view+json"  # a progress bar in Jupyter
 
 
@@ -44,10 +43,10 @@ def check_parameters(name: str, given: dict[str, object]) -> None:
         StudyError: there is no such chapter, or naming the unknown parameters and listing the right ones.
     """
     if name not in {path.stem for path in NOTEBOOKS.glob("*.ipynb")}:
-        raise StudyError(f"no notebook {name!r}: say one of {', '.join(chapters())}")
-    known = papermill.inspect_notebook(str(NOTEBOOKS / f"{name}.ipynb"))
-    if unknown := sorted(set(given) - set(known)):
-        listed = "\n".join(f"  {key}: {value['help']}" for key, value in known.items())
+        raise StudyError(f"unknown notebook {name!r}; choose from {', '.join(chapters())}")
+    parameters = papermill.inspect_notebook(str(NOTEBOOKS / f"{name}.ipynb"))
+    if unknown := sorted(set(given) - set(parameters)):
+        listed = "\n".join(f"  {key}: {value['help']}" for key, value in parameters.items())
         raise StudyError(f"{name} has no parameter {', '.join(unknown)}; it has\n{listed}")
 
 
@@ -59,13 +58,13 @@ def run(name: str, given: dict[str, object], target: Path, say=print) -> Path:
     """
     check_parameters(name, given)
     target.mkdir(parents=True, exist_ok=True)
-    aside, done, failed = (target / f"{part}.ipynb" for part in (f".{name}", name, f"{name}.failed"))
+    temporary, done, failed = (target / f"{part}.ipynb" for part in (f".{name}", name, f"{name}.failed"))
     started = time.perf_counter()
     say(f"chapter {name} …")
     try:
         papermill.execute_notebook(
             str(NOTEBOOKS / f"{name}.ipynb"),
-            str(aside),
+            str(temporary),
             parameters=given,
             cwd=str(ROOT),
             kernel_name="python3",
@@ -74,7 +73,7 @@ def run(name: str, given: dict[str, object], target: Path, say=print) -> Path:
             extra_arguments=["--IPKernelApp.log_level=50"],  # no warning of TCP, to this machine alone
         )
     except papermill.PapermillExecutionError as error:
-        aside.replace(failed)
+        temporary.replace(failed)
         number = re.match(r"\[Errno (\d+)\]", error.evalue)
         if mend := mend_of(int(number[1])) if number else "":
             raise StudyError(f"{name}: {error.evalue}; {mend}") from None
@@ -83,19 +82,18 @@ def run(name: str, given: dict[str, object], target: Path, say=print) -> Path:
             raise kind(f"{name}: {error.evalue}") from None
         where = f"failed in cell {error.cell_index}: {error.ename}"
         raise StudyError(f"{name} {where}: {error.evalue}\n  the run so far is in {failed}") from error
-    nbformat.write(cleaned(nbformat.read(aside, as_version=4)), aside)
-    aside.replace(done)
+    nbformat.write(cleaned(nbformat.read(temporary, as_version=4)), temporary)
+    temporary.replace(done)
     failed.unlink(missing_ok=True)
     say(f"chapter {name} took {time.perf_counter() - started:.0f} s")
     return done
 
 
 def run_all(names: Sequence[str], given: dict[str, object], target: Path, n_at_once: int) -> list[str]:
-    """Run chapters, some at the same time; what two of them need is computed by one while the other waits. Returns
-    those that need filings which are not here: they are left out.
+    """Run chapters, ``n_at_once`` at the same time and those in LAST last; what two of them need is computed by one
+    while the other waits. Returns those that need filings which are not here: they are left out.
 
-    ``n_at_once`` of them run, those of LONGEST first, those in AFTER last and once the other has ended; the rest is as
-    for :func:`run`. From now on, SIGINT and SIGTERM end the chapters with this process.
+    From now on, SIGINT and SIGTERM end the chapters with this process.
 
     Raises:
         StudyError: that of a chapter that failed; those that run are finished, the others not begun.
@@ -105,35 +103,35 @@ def run_all(names: Sequence[str], given: dict[str, object], target: Path, n_at_o
     os.chdir(ROOT)  # papermill goes there for a chapter and back after it, also for the chapters beside it
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda number, frame: os._exit(128 + number))  # kernels poll their parent and end
-    begun: dict[str, Future] = {}
-    left_out: list[str] = []
+    left_out, has_failed = [], Event()
 
-    def run_in_turn(name: str) -> None:
-        if AFTER.get(name) in begun:
-            wait([begun[AFTER[name]]])
-        if not any(one.done() and one.exception() for one in list(begun.values())):
-            try:
-                run(name, given, target)
-            except NeedsFilings as reason:
-                print(f"left out: {reason}", flush=True)
-                (target / f"{name}.ipynb").unlink(missing_ok=True)  # of a machine that had them
-                left_out.append(name)
-
-    with ThreadPoolExecutor(n_at_once) as pool:
-        for name in sorted(names, key=lambda name: (name in AFTER, (*LONGEST, name).index(name))):
-            begun[name] = pool.submit(run_in_turn, name)
-        if wait(begun.values(), return_when=FIRST_EXCEPTION).not_done:
+    def run_one(name: str) -> None:
+        if has_failed.is_set():
+            return
+        try:
+            run(name, given, target)
+        except NeedsFilings as reason:
+            print(f"left out: {reason}", flush=True)
+            (target / f"{name}.ipynb").unlink(missing_ok=True)  # of a machine that had them
+            left_out.append(name)
+        except BaseException:
+            has_failed.set()
             print("a chapter failed: no other begins, and those that run are finished", flush=True)
-    for chapter in begun.values():
-        chapter.result()
+            raise
+
+    for is_last in (False, True):
+        with ThreadPoolExecutor(n_at_once) as pool:
+            running = [pool.submit(run_one, name) for name in names if (name in LAST) == is_last]
+        for chapter in running:
+            chapter.result()
     return left_out
 
 
 def changed_chapters(study: Study, given: dict[str, object]) -> list[str]:
     """The chapters whose notebook, parameters, library, packages, data or stored results changed since they ran."""
     path, folder = study.outputs / STAMPS, study.outputs / "notebooks"
-    known, now = read_json(path) if path.is_file() else {}, stamps(study, given)
-    return [name for name in now if known.get(name) != now[name] or not (folder / f"{name}.ipynb").is_file()]
+    before, now = read_json(path) if path.is_file() else {}, stamps(study, given)
+    return [name for name in now if before.get(name) != now[name] or not (folder / f"{name}.ipynb").is_file()]
 
 
 def stamps(study: Study, given: dict[str, object]) -> dict[str, str]:
@@ -180,14 +178,14 @@ def read_json(path: Path, read: Callable[[str], object] = json.loads):
 
 def forget_stages(study: Study, names: Sequence[str]) -> None:
     """Remove the lines of some chapters from the log of stages, before these are run again."""
-    kept = [record for record in read_stages(study) if record["chapter"] not in names]
-    study.write("stages.jsonl", "".join(json.dumps(record) + "\n" for record in kept))
+    others = [record for record in read_stages(study) if record["chapter"] not in names]
+    study.write("stages.jsonl", "".join(json.dumps(record) + "\n" for record in others))
 
 
 def cleaned(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
     """The notebook without what belongs to one run on one machine: papermill's paths and times, progress bars."""
-    kept = sorted({"kernelspec", "language_info"} & set(notebook.metadata))
-    notebook.metadata = nbformat.from_dict({name: notebook.metadata[name] for name in kept})
+    for name in {*notebook.metadata} - {"kernelspec", "language_info"}:
+        del notebook.metadata[name]
     for cell in notebook.cells:
         tags = cell.metadata.get("tags", [])
         tags += ["remove-input"] * ("injected-parameters" in tags)

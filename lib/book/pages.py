@@ -12,7 +12,6 @@ import pandas as pd
 import yaml
 
 from lib.analysis.facts import SOURCES, facts
-from lib.answers.sure import fitted
 from lib.book.headline import headline
 from lib.book.leaderboard import leaderboard_page
 from lib.book.manifest import licence_of, read_summary
@@ -30,6 +29,7 @@ from lib.schema import CONDITIONS, IN_WORDS
 from lib.show.display import markdown_table, number
 from lib.show.markup import escape, explorer_link
 from lib.show.tables import metric_cells, reported_runs
+from lib.statements.sure import fitted
 from lib.study import Study
 
 K = 5
@@ -151,13 +151,13 @@ def stages_table(stages: list[dict], whole: bool = False) -> pd.DataFrame:
     """Seconds and MiB by stage, summed over stages of one kind unless ``whole``."""
     frame = pd.DataFrame(stages, columns=["stage", "origin", "wall_s", "peak_mib"])
     frame["Stage"] = "`" + (frame["stage"] if whole else frame["stage"].str.split("/").str[0]) + "`"
-    found = frame.groupby("Stage", sort=False).agg(
+    table = frame.groupby("Stage", sort=False).agg(
         Results=("stage", "size"),
         Origin=("origin", lambda column: ", ".join(sorted(set(column)))),
         Seconds=("wall_s", lambda column: f"{column.sum():.1f}"),
         MiB=("peak_mib", lambda column: f"{column.max():.0f}"),
     )
-    return found.reset_index()
+    return table.reset_index()
 
 
 def citation(n: int) -> str:

@@ -16,15 +16,13 @@ OUTSIDE, RUN_FILE, GOLD_FILE = "outside", "run.trec", "qrels.txt"
 
 
 class Outside(NamedTuple):
-    """A run from outside: one that was diagnosed and kept here, or one that was submitted."""
+    """A run from outside that was diagnosed and kept here."""
 
     name: str
     metrics: pd.DataFrame  # METRIC_COLUMNS: method is the name, condition ``standard``
     run_file: Path  # for :func:`lib.diagnose.run_file.read_docnos`
     title: str
     by: str = "diagnosed here"
-    needs: str = ""  # of lib.methods.NEEDS, with semicolons
-    link: str = ""
 
 
 def keep(study: Study, name: str, run: pd.DataFrame, metrics: pd.DataFrame) -> None:

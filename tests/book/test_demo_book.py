@@ -14,12 +14,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lib.book.build import MOVED
+from lib.book.site import MOVED
 from lib.files import ROOT
 from lib.method_sets import measured
 from lib.methods import METHODS
 from lib.profile import load_profile
-from lib.show.output import NOT_DRAWN, TYPE
 from tests.browser import axe_faults, open_page
 
 OUTPUTS = ROOT / "artifacts" / "demo" / "default"
@@ -41,35 +40,34 @@ def book() -> Path:
     return ROOT / "book" / "_build" / "demo" / "html"
 
 
-def test_a_second_build_has_nothing_to_do_and_a_chapter_runs_without_methods_that_it_compares_with(book):
-    before = (book / "index.html").stat().st_mtime_ns
-    assert "nothing has changed since this book was built" in run("book")
-    assert (book / "index.html").stat().st_mtime_ns == before
-    for name, parameter, value in (("07_ahead", "baselines", "[bm25]"), ("02_oracles", "methods", "[ahead]")):
-        printed = re.findall(
-            r"^(?:executed notebook|its tables, as CSV): (.+)$",
-            run("notebook", name, "-p", parameter, value),
-            flags=re.M,
-        )
-        assert [Path(path).exists() for path in printed] == [True, True]
-    for name in ("01_data", "a3_judge"):
-        (OUTPUTS / "notebooks" / f"{name}.ipynb").unlink()
-    said = run("book")  # tables of chapters that do not run again stay
-    assert re.findall(r"chapter (\S+) took", said) in (["01_data", "a3_judge"], ["a3_judge", "01_data"])
-    assert (book / "index.html").stat().st_mtime_ns > before
-
-
-def pages_of(book: Path) -> list[Path]:
+@pytest.fixture(scope="module")
+def pages(book) -> list[Path]:
+    """The book's pages, but those of moved chapters."""
     found = (path for folder in ("book", "notebooks", "pages") for path in (book / folder).glob("*.html"))
     return sorted(path for path in found if path.stem not in MOVED)
 
 
+def test_a_second_build_has_nothing_to_do_and_a_chapter_runs_without_methods_that_it_compares_with(book):
+    before = (book / "index.html").stat().st_mtime_ns
+    run("book")
+    assert (book / "index.html").stat().st_mtime_ns == before
+    for name, parameter, value in (("07_ahead", "baselines", "[bm25]"), ("02_oracles", "methods", "[ahead]")):
+        printed = run("notebook", name, "-p", parameter, value)
+        paths = re.findall(r"^(?:executed notebook|its tables, as CSV): (.+)$", printed, flags=re.M)
+        assert [Path(path).exists() for path in paths] == [True, True]
+    for name in ("01_data", "a3_judge"):
+        (OUTPUTS / "notebooks" / f"{name}.ipynb").unlink()
+    again = re.findall(r"chapter (\S+) took", run("book"))
+    assert sorted(again) == ["01_data", "a3_judge"]  # tables of chapters that do not run again stay
+    assert (book / "index.html").stat().st_mtime_ns > before
+
+
 def test_every_chapter_is_there_and_says_that_it_is_the_demo_and_nothing_names_this_machine(book):
-    pages = [*re.findall(r"file: (\S+)", (ROOT / "_toc.yml").read_text()), "index"]
-    assert [page for page in pages if not (book / f"{page}.html").is_file()] == []
+    listed = [*re.findall(r"file: (\S+)", (ROOT / "_toc.yml").read_text()), "index"]
+    assert [page for page in listed if not (book / f"{page}.html").is_file()] == []
     for old, new in MOVED.items():
         assert f"url={new}.html" in (book / f"notebooks/{old}.html").read_text()
-    assert {*MOVED.values()} <= {page.removeprefix("notebooks/") for page in pages}
+    assert {*MOVED.values()} <= {page.removeprefix("notebooks/") for page in listed}
     assert "Synthetic demo" in (book / "notebooks" / "03_baselines.html").read_text()
     assert [path.name for path in (OUTPUTS / "notebooks").glob("*.ipynb") if str(ROOT) in path.read_text()] == []
 
@@ -78,8 +76,16 @@ def test_tables_and_figures_are_numbered_and_have_their_data(book):
     text = (book / "notebooks" / "03_baselines.html").read_text()
     assert len(re.findall(r'caption-number">Table \d+', text)) >= 4
     assert len(re.findall(r'caption-number">Fig\. \d+', text)) >= 1
-    for link in re.findall(r'href="(\.\./_downloads/[^"]+\.csv)"', text):
-        assert (book / "notebooks" / link).resolve().is_file()
+    links = re.findall(r'href="(\.\./_downloads/[^"]+\.csv)"', text)
+    assert len(links) >= 4
+    assert [link for link in links if not (book / "notebooks" / link).resolve().is_file()] == []
+
+
+def test_what_was_published_is_shown(pages):
+    published = ROOT / "book" / "results" / "demo" / "default" / "shown"
+    text = "".join(path.read_text() for path in pages)
+    wanted = {f"{'tab' if path.parent.name == 'tables' else 'fig'}-{path.stem}" for path in published.glob("*/*.csv")}
+    assert {name for name in wanted if f'id="{name}"' not in text} == set()
 
 
 def test_the_manifest_lists_the_runs_and_they_have_the_form_that_others_read(book):
@@ -98,6 +104,36 @@ def test_the_manifest_lists_the_runs_and_they_have_the_form_that_others_read(boo
         assert not (run.groupby("question_id")["score"].diff() >= 0).any(), name
 
 
+def test_shares_of_the_finding_are_those_of_the_picture(book):
+    text = re.sub(r"<[^>]+>", "", (book / "book" / "intro.html").read_text())
+    sentence = re.search(r"Of a question.s pages with evidence.*?did reach", text, flags=re.S)[0]
+    found, missed, inside = re.findall(r"(\d+)%", sentence)
+    shares = pd.read_csv(OUTPUTS / "figures" / "lost.csv")[["found", "page", "document"]]
+    rows = [[f"{100 * share:.0f}" for share in row] for row in shares.to_numpy()]
+    assert [found, inside, missed] in rows
+
+
+def test_claims_and_methods_lead_to_their_questions_in_the_explorer(pages):
+    links = {page.stem: re.findall(r'href="\.\./book/explorer\.html#([^"]+)"', page.read_text()) for page in pages}
+    assert {name for name, found in links.items() if found} == {"08_claims", "methods", "siblings"}
+    filters = [dict(parse_qsl(html.unescape(link), strict_parsing=True)) for found in links.values() for link in found]
+    assert {name for one in filters for name in one} <= {"method", "other", "type"}
+    assert {one[name] for one in filters for name in ("method", "other") if name in one} <= set(METHODS)
+
+
+def test_every_page_is_light_and_described(pages):
+    """A page with all that it loads, compressed as servers send it, its pictures aside."""
+    for page in pages:
+        text = page.read_text()
+        files = {
+            page,
+            *((page.parent / link).resolve() for link in re.findall(r'(?:src|href)="([^"?#]+\.(?:js|css))', text)),
+        }
+        weight = sum(len(gzip.compress(path.read_bytes())) for path in files)
+        assert weight < 200_000, (page.name, weight)
+        assert '<meta content="Where retrieval loses' in text or 'name="description"' in text, page.name
+
+
 STILL = "<style>* { transition: none !important; animation: none !important; }</style>"
 
 
@@ -108,8 +144,8 @@ def look(browser, width: int, height: int, is_phone: bool = False, scheme: str =
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
 
 
-def test_pages_open_in_a_browser_and_none_is_wider_than_a_phone(book, browser):
-    for page in pages_of(book):
+def test_pages_open_in_a_browser_and_none_is_wider_than_a_phone(pages, browser):
+    for page in pages:
         look(browser, 1440, 900)
         open_page(browser, page.as_uri())
         assert browser.title
@@ -124,85 +160,24 @@ def test_pages_open_in_a_browser_and_none_is_wider_than_a_phone(book, browser):
         assert browser.execute_script("return document.documentElement.scrollWidth") <= 390, page.name
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_index_says_in_one_screen_what_was_found(book, browser, scheme):
-    look(browser, 1440, 1000, scheme=scheme)
+def test_the_index_says_in_one_screen_what_was_found_and_a_phone_has_the_figure_s_narrow_layout(book, browser):
+    look(browser, 1440, 1000)
     open_page(browser, (book / "book" / "intro.html").as_uri())
     code = "return document.querySelector('#fig-headline').getBoundingClientRect().bottom"
     assert browser.execute_script(code) <= 1000
-    assert browser.execute_script("return document.documentElement.dataset.theme") == scheme
     shown = "return document.querySelector('#fig-headline img').currentSrc"
     assert browser.execute_script(shown).endswith("/_images/lost.svg")
-    look(browser, 390, 844, is_phone=True, scheme=scheme)
+    look(browser, 390, 844, is_phone=True)
     browser.refresh()
     assert browser.execute_script(shown).endswith("/_images/narrow/lost.svg")
 
 
-def test_a_chapters_figure_has_no_box_in_dark_mode_and_its_tables_break_between_pages_on_paper(book, browser):
-    look(browser, 1280, 900, scheme="dark")
-    open_page(browser, (book / "notebooks" / "03_baselines.html").as_uri())
-    code = "const s = getComputedStyle(document.querySelector(arguments[0])); return arguments[1].map(one => s[one])"
-    style = browser.execute_script(code, "#fig-baselines img", ["backgroundColor", "padding"])
-    assert style == ["rgba(0, 0, 0, 0)", "0px"]
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
-    breaks = [browser.execute_script(code, f"#tab-baselines{row}", ["breakInside"]) for row in ("", " tbody tr")]
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
-    assert breaks == [["auto"], ["avoid"]]
-
-
-def test_what_was_published_is_shown(book):
-    published = ROOT / "book" / "results" / "demo" / "default" / "shown"
-    pages = "".join(path.read_text() for path in pages_of(book))
-    wanted = {f"{'tab' if path.parent.name == 'tables' else 'fig'}-{path.stem}" for path in published.glob("*/*.csv")}
-    assert {name for name in wanted if f'id="{name}"' not in pages} == set()
-
-
-def test_every_page_is_light(book):
-    """A page with all that it loads, compressed as servers send it, its pictures aside."""
-    for page in pages_of(book):
-        text = page.read_text()
-        links = re.findall(r'(?:src|href)="([^"?#]+\.(?:js|css))[^"]*"', text)
-        files = {page, *((page.parent / link).resolve() for link in links)}
-        weight = sum(len(gzip.compress(path.read_bytes())) for path in files if path.is_file())
-        assert weight < 200_000, (page.name, weight)
-        assert "fontawesome.js" not in text
-        assert '<meta content="Where retrieval loses' in text or 'name="description"' in text, page.name
-
-
-def test_the_type_of_figures_is_legible_in_the_books_column_and_legends_name_what_is_drawn(book):
-    found = {path.stem: path.read_text(encoding="utf-8") for path in (OUTPUTS / "figures").glob("*.svg")}
-    del found["pipeline"]  # drawn by hand
-    texts = {name: re.search("<dc:description>(.*?)</dc:description>", text)[1] for name, text in found.items()}
-    about = {name: json.loads(text) for name, text in texts.items()}
-    assert about
-    assert {name: one[TYPE] for name, one in about.items() if float(one[TYPE]) < 7.95} == {}
-    assert {name: one[NOT_DRAWN] for name, one in about.items() if one[NOT_DRAWN]} == {}
-
-
-def test_shares_of_the_finding_are_those_of_the_picture(book):
-    text = re.sub(r"<[^>]+>", "", (book / "book" / "intro.html").read_text())
-    sentence = re.search(r"Of a question.s pages with evidence.*?did reach", text, flags=re.S)[0]
-    found, missed, inside = re.findall(r"(\d+)%", sentence)
-    shares = pd.read_csv(OUTPUTS / "figures" / "lost.csv")[["found", "page", "document"]]
-    rows = [[f"{100 * share:.0f}" for share in row] for row in shares.to_numpy()]
-    assert [found, inside, missed] in rows
-
-
-def test_claims_and_methods_lead_to_their_questions_in_the_explorer(book):
-    pages = {page.stem: page.read_text() for page in pages_of(book)}
-    links = {name: re.findall(r'href="\.\./book/explorer\.html#([^"]+)"', text) for name, text in pages.items()}
-    assert {name for name, found in links.items() if found} == {"08_claims", "methods", "siblings"}
-    filters = [dict(parse_qsl(html.unescape(link), strict_parsing=True)) for found in links.values() for link in found]
-    assert {name for one in filters for name in one} <= {"method", "other", "type"}
-    assert {one[name] for one in filters for name in ("method", "other") if name in one} <= set(METHODS)
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_no_fault(book, browser, scheme):
+def test_axe_finds_no_fault(pages, browser, scheme):
     look(browser, 1440, 900, scheme=scheme)
     browser.set_script_timeout(240)
     faults = {}
-    for page in pages_of(book):
+    for page in pages:
         open_page(browser, page.as_uri())
         browser.execute_script(f"document.head.insertAdjacentHTML('beforeend', '{STILL}')")
         if found := axe_faults(browser):

@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import re
 import shutil
 import zipfile
@@ -11,8 +12,9 @@ import pandas as pd
 import pytest
 
 from lib.book import leaderboard
+from lib.book.build import is_current
 from lib.book.downloads import write_downloads
-from lib.book.leaderboard import ABOUT, COSTS, SHOWN, ZIP, about, board, family, leaderboard_page, ranks
+from lib.book.leaderboard import COSTS, SHOWN, ZIP, about, board, family, leaderboard_page, ranks
 from lib.diagnose.kept import keep
 from lib.evaluation import evaluate_given
 from lib.files import ROOT
@@ -40,7 +42,7 @@ def test_a_family_is_what_its_rows_are_variants_of():
 
 
 @pytest.fixture
-def beside(study, tmp_path, monkeypatch):
+def with_other_set(study, tmp_path, monkeypatch):
     """The small study with times, a run that was diagnosed here, and the demo's publication over the same filings."""
     root = shutil.copytree(RESULTS / "demo" / "default", tmp_path / "results" / "demo" / "default")
     stated = json.loads((root / MANIFEST).read_text()) | {"collection": "financebench"}
@@ -55,9 +57,9 @@ def beside(study, tmp_path, monkeypatch):
     return study
 
 
-def test_every_system_of_every_set_over_the_filings_is_a_row_with_its_costs_command_and_run(beside):
-    page = leaderboard_page(beside)
-    found = board(beside).set_index(["set", "method"])
+def test_every_system_of_every_set_over_the_filings_is_a_row_with_its_costs_command_and_run(with_other_set):
+    page = leaderboard_page(with_other_set)
+    found = board(with_other_set).set_index(["set", "method"])
     assert {*found.index} >= {("financebench", "bm25"), ("financebench", "here"), ("demo", "bm25")}
     assert {*found.index.get_level_values("set")} == {"financebench", "demo"}
     own = found.loc["financebench", "bm25"]
@@ -66,22 +68,19 @@ def test_every_system_of_every_set_over_the_filings_is_a_row_with_its_costs_comm
     assert own["types: metrics-generated (n = 3)"] == pytest.approx(own["page_recall"])
     here = found.loc["financebench", "here"]
     assert here[["page_recall", "rank", "by"]].tolist() == [own["page_recall"], 1, "diagnosed here"]
-    assert found.loc[("demo", "rank_bm25_pages"), "by"].startswith("submitted by ")
     for wanted in (
         '<a href="methods.html#method-bm25">BM25</a>',
         'href="../_static/runs/standard/bm25.trec.gz"',
         'href="../_static/sets/demo/runs/standard/bm25.trec.gz"',
         "make notebook NB=03_baselines PARAMS=&#x27;-p methods &quot;[bm25]&quot;&#x27;",
         "make measure DATASET=financebench QUESTIONS=demo METHODS=bm25",
-        ">0.0018</td>",
-        'value="financebench" checked> financebench (n = 3)',
     ):
         assert wanted in page
     assert page.count('<tr data-family="bm25"') == 1, "both sets are in one row"
 
 
-def test_all_results_are_in_one_file_without_a_text(beside, tmp_path):
-    write_downloads(beside, tmp_path / "downloads")
+def test_all_results_are_in_one_file_without_a_text(with_other_set, tmp_path):
+    write_downloads(with_other_set, tmp_path / "downloads")
     with zipfile.ZipFile(tmp_path / "downloads" / ZIP) as archive:
         read = {name: archive.read(name) for name in archive.namelist()}
     own = {"metrics.csv.gz", "qrels.txt", "questions.csv", "summary.csv", "manifest.json", "runs/standard/bm25.trec.gz"}
@@ -91,17 +90,23 @@ def test_all_results_are_in_one_file_without_a_text(beside, tmp_path):
     described = set(re.findall(r"^\| `([\w.]+)`", read["README.md"].decode(), flags=re.M))
     assert {name for name in read if "/" not in name} - {"README.md"} <= described
     files = {str(path.relative_to(tmp_path / "downloads")) for path in (tmp_path / "downloads").rglob("*.gz")}
-    outside = {"runs/standard/here.trec.gz", "sets/demo/runs/standard/rank_bm25_pages.trec.gz"}
-    assert {"runs/standard/bm25.trec.gz", "sets/demo/runs/standard/bm25.trec.gz", *outside} <= files
+    names = {"runs/standard/bm25.trec.gz", "sets/demo/runs/standard/bm25.trec.gz", "runs/standard/here.trec.gz"}
+    assert names <= files
+
+
+def test_a_book_is_old_once_a_run_was_diagnosed(with_other_set, tmp_path):
+    index = tmp_path / "index.html"
+    assert not is_current(with_other_set, index)
+    index.touch()
+    assert is_current(with_other_set, index)
+    os.utime(index, (0, 0))
+    assert not is_current(with_other_set, index)
 
 
 MEANS = {
     **{"ahead": 0.8, "ahead_covers": 0.79, "dense_records": 0.46, "rerank": 0.3, "parent_child": 0.28},
     **{"dense": 0.21, "splade": 0.17, "bm25_records": 0.16, "fixed_128": 0.15, "bm25": 0.13},
 }
-BY_DEFAULT = ["Ahead", "Dense, filings matched by records", "Dense + reranker", "Parent-child", "SPLADE"]
-BY_DEFAULT += ["BM25, filings matched by records"]
-ALL_ROWS = [METHODS[name].title for name in MEANS]
 
 
 def page_of(frame: pd.DataFrame, monkeypatch) -> str:
@@ -111,12 +116,12 @@ def page_of(frame: pd.DataFrame, monkeypatch) -> str:
     return leaderboard_page(SimpleNamespace(dataset=dataset, write=lambda name, text: None))
 
 
-def invented(set_name: str, sign: int = 1) -> pd.DataFrame:
-    """A board of MEANS, or of one less each."""
+def invented() -> pd.DataFrame:
+    """A board of MEANS."""
     rows = [
-        {"set": set_name, "rank": place, "method": name, "n": 9, "parameters": 23.0}
-        | dict(zip(ABOUT, about(name, {}), strict=True))
-        | {metric + end: mean if sign > 0 else 1 - mean for metric in SHOWN for end in ("", "_low", "_high")}
+        {"set": "one", "rank": place, "method": name, "n": 9, "parameters": 23.0}
+        | about(name)
+        | {metric + end: mean for metric in SHOWN for end in ("", "_low", "_high")}
         | {"types: words (n = 9)": mean, "question_s": 1 / mean}
         for place, (name, mean) in enumerate(MEANS.items(), 1)
     ]
@@ -124,7 +129,7 @@ def invented(set_name: str, sign: int = 1) -> pd.DataFrame:
 
 
 def test_a_title_is_text(monkeypatch):
-    frame = invented("one").assign(title="<img src=x onerror=hacked>", needs='"><script>')
+    frame = invented().assign(title="<img src=x onerror=hacked>", needs='"><script>')
     page = page_of(frame, monkeypatch)
     assert "<img" not in page
     assert "<script" not in page
@@ -132,16 +137,15 @@ def test_a_title_is_text(monkeypatch):
 
 @pytest.fixture
 def open_board(browser, tmp_path, monkeypatch):
-    """Opens an invented leaderboard, with what the address says behind the page; with a script, or without."""
-    frame = pd.concat([invented("one"), invented("two", -1)], ignore_index=True)
-    [table] = re.findall(r"```\{raw\} html\n(.*?)\n```", page_of(frame, monkeypatch), flags=re.S)
+    """Opens the invented leaderboard with the book's scripts, or without."""
+    [table] = re.findall(r"```\{raw\} html\n(.*?)\n```", page_of(invented(), monkeypatch), flags=re.S)
     links = "".join(f"<script src='{(STATIC / name).as_uri()}'></script>" for name in ("tables.js", "leaderboard.js"))
     style = f"<link rel=stylesheet href='{(STATIC / 'study.css').as_uri()}'>"
 
-    def open_it(address: str = "", has_scripts: bool = True) -> None:
+    def open_it(has_scripts: bool = True) -> None:
         path = tmp_path / f"page{has_scripts}.html"
         path.write_text(f"<!doctype html><meta charset=utf-8>{style}{table}{links if has_scripts else ''}")
-        open_page(browser, path.as_uri() + address)
+        open_page(browser, path.as_uri())
 
     return open_it
 
@@ -152,71 +156,40 @@ def titles(browser) -> list[str]:
     return browser.execute_script(f"{code}.map(r => r.cells[1].querySelector('.title').textContent)")
 
 
-def heads(browser) -> list[str]:
-    code = "return [...document.querySelectorAll('thead th')].filter(h => h.offsetParent).map(h => h.dataset.key)"
-    return browser.execute_script(code)
-
-
 def press(browser, path: str) -> None:
     browser.execute_script("arguments[0].click()", browser.find_element("xpath", path))
 
 
-def test_families_fold_rows_sort_and_are_filtered(open_board, browser):
+def test_families_fold_rows_sort_and_are_filtered_and_columns_are_chosen(open_board, browser):
     open_board()
-    assert titles(browser) == BY_DEFAULT
-    assert "6 of 10 rows" in browser.find_element("css selector", ".count").text
-    opener = "//tr[@data-family='dense']//button[not(@hidden)]"
-    press(browser, opener)
-    assert titles(browser)[1:4] == ["Dense, filings matched by records", "Dense", "Chunks of 128 tokens"]
-    assert browser.current_url.endswith("?open=dense")
-    press(browser, opener)
-    assert titles(browser) == BY_DEFAULT
-    press(browser, "//input[@value='all']")
-    assert titles(browser) == ALL_ROWS
-    open_board()
-    press(browser, "//th[@data-key='two page_recall']/button")
-    assert titles(browser)[:3] == ["BM25", "Chunks of 128 tokens", "SPLADE"]
-    open_board()
+    assert titles(browser) == [
+        METHODS[one].title for one in "ahead dense_records rerank parent_child splade bm25_records".split()
+    ]
+    press(browser, "//tr[@data-family='dense']//button[not(@hidden)]")
+    assert titles(browser)[1:4] == [METHODS[one].title for one in ("dense_records", "dense", "fixed_128")]
+    press(browser, "//tr[@data-family='dense']//button[not(@hidden)]")
+    press(browser, "//th[@data-key='one page_recall']/button")
+    press(browser, "//th[@data-key='one page_recall']/button")
+    assert titles(browser)[0] == "BM25", "the worst row comes first, and stands for its family"
     press(browser, "//input[@value='metadata']")
-    assert titles(browser) == ["Ahead by cover pages", "Dense + reranker", "Parent-child", "Dense", "SPLADE", "BM25"]
-    browser.find_element("id", "board-words").send_keys("dense")
-    assert titles(browser) == ["Dense + reranker", "Dense"]
-
-
-def test_columns_are_chosen_and_the_address_restores_everything(open_board, browser):
-    open_board()
-    assert "one page_recall_pooled" not in heads(browser)
-    for path in (
-        *(f"//input[@value='{value}']" for value in ("types", "two", "cross-encoder")),
-        "//tr[@data-family='bm25']//button[not(@hidden)]",
-        "//th[@data-key='one types: words (n = 9)']/button",
-    ):
-        press(browser, path)
-    before, address = (heads(browser), titles(browser)), browser.current_url
-    assert "one types: words (n = 9)" in before[0]
-    assert not any(key.startswith("two") for key in before[0])
-    assert ("Dense + reranker" in before[1], "BM25" in before[1]) == (False, True)
-    open_board("?" + address.partition("?")[2])
-    assert (heads(browser), titles(browser), browser.current_url) == (*before, address)
+    assert METHODS["ahead"].title not in titles(browser)
+    head = browser.find_element("xpath", "//th[@data-key='one types: words (n = 9)']")
+    assert not head.is_displayed()
+    press(browser, "//input[@value='types']")
+    assert head.is_displayed()
 
 
 def test_without_a_script_it_is_a_plain_table_of_all_rows_and_it_prints_whole(open_board, browser):
     open_board(has_scripts=False)
-    assert titles(browser) == ALL_ROWS
+    assert len(titles(browser)) == len(MEANS)
     assert not browser.find_element("css selector", "#board form").is_displayed()
-    assert {"one page_recall", "two page_recall", "needs"} <= {*heads(browser)}
     open_board()
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
-    assert len(titles(browser)) == len(MEANS), "folded rows are printed"
-    scroll = browser.find_element("css selector", "#board .scroll")
-    overflow, height = scroll.value_of_css_property("overflow"), scroll.size["height"]
-    table = browser.execute_script("return document.querySelector('table').offsetHeight")
+    printed = titles(browser)
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
-    assert overflow == "visible"
-    assert height >= table
+    assert len(printed) == len(MEANS), "folded rows are printed"
 
 
-SCRIPT = (ROOT / "book" / "_static" / "tables.js").as_uri()
 SHOWN_MEANS = ["0.31 [0.23, 0.40]", "–", "1,200", "0.07", "−0.2", "+0.5", "0.9", "0.8"]
 IN_ORDER = ["1,200", "0.9", "0.8", "+0.5", "0.31 [0.23, 0.40]", "0.07", "−0.2", "–"]
 
@@ -229,37 +202,31 @@ def opened(browser, tmp_path):
         rows = "".join(f"<tr><td>{name}</td><td>{value}</td></tr>" for name, value in zip(names, values, strict=True))
         head = "<thead><tr><th>Method</th><th><p>Page recall</p></th></tr></thead>"
         table = f"<table class='study-table'>{head}<tbody>{rows}</tbody></table>"
-        page = f"<!doctype html><meta charset=utf-8>{table}<script src='{SCRIPT}'></script>"
-        (tmp_path / "page.html").write_text(page)
+        script = f"<script src='{(STATIC / 'tables.js').as_uri()}'></script>"
+        (tmp_path / "page.html").write_text(f"<!doctype html><meta charset=utf-8>{table}{script}")
         open_page(browser, (tmp_path / "page.html").as_uri())
         return browser
 
     return open_table
 
 
-def column(browser, number: int) -> list[str]:
-    code = "return [...document.querySelector('tbody').rows].map((row) => row.cells[arguments[0]].textContent)"
-    return browser.execute_script(code, number)
-
-
-def click(browser, head: str) -> str | None:
+def sorted_by(browser, head: str, column: int) -> tuple[str | None, list[str]]:
+    """How a click on a head sorts the table, and a column of it then."""
     button = browser.find_element("xpath", f"//th/button[.='{head}']")
     button.click()
-    return button.find_element("xpath", "..").get_attribute("aria-sort")
+    code = "return [...document.querySelector('tbody').rows].map((row) => row.cells[arguments[0]].textContent)"
+    return button.find_element("xpath", "..").get_attribute("aria-sort"), browser.execute_script(code, column)
 
 
 def test_a_long_table_sorts_by_value_then_the_other_way_then_as_it_was(opened):
     page = opened("hgfedcba", SHOWN_MEANS)
     for order, expected in (("descending", IN_ORDER), ("ascending", [*IN_ORDER[-2::-1], "–"]), (None, SHOWN_MEANS)):
-        assert click(page, "Page recall") == order
-        assert column(page, 1) == expected, "what was not measured stays last"
-    assert click(page, "Method") == "ascending"
-    assert column(page, 0) == [*"abcdefgh"]
+        assert sorted_by(page, "Page recall", 1) == (order, expected), "what was not measured stays last"
+    assert sorted_by(page, "Method", 0) == ("ascending", [*"abcdefgh"])
 
 
 def test_a_row_that_sums_up_stays_below_and_short_tables_and_rows_that_belong_together_do_not_sort(opened):
     page = opened([*"abcdefg", "κ with people"], [*SHOWN_MEANS[:7], "0.95"])
-    click(page, "Page recall")
-    assert column(page, 0)[-2:] == ["b", "κ with people"]
+    assert sorted_by(page, "Page recall", 0)[1][-2:] == ["b", "κ with people"]
     for names in ("abcdefg", ["a", "", *"cdefgh"]):
         assert opened(names, SHOWN_MEANS[: len(names)]).find_elements("css selector", "th button") == []

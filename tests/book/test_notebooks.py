@@ -6,7 +6,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -35,10 +34,10 @@ def test_a_wrong_parameter_lists_the_right_ones():
         notebooks.check_parameters("03_baselines", {"method": ["bm25"]})
 
 
-def test_chapters_on_answers_are_left_out_where_there_are_none_and_each_waits_for_one_that_is_there():
+def test_chapters_on_answers_are_left_out_where_there_are_none():
     assert {*notebooks.chapters()} - {*notebooks.chapters(("answer",))} == {"06_generation", "a2_measures"}
     assert notebooks.chapters(("evidence",)) == notebooks.chapters()
-    assert {*notebooks.AFTER, *notebooks.AFTER.values(), *notebooks.LONGEST} <= {*notebooks.chapters()}
+    assert {*notebooks.LAST} <= {*notebooks.chapters()}
 
 
 def test_a_failed_run_leaves_no_notebook_behind(tmp_path, monkeypatch):
@@ -49,45 +48,45 @@ def test_a_failed_run_leaves_no_notebook_behind(tmp_path, monkeypatch):
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["01_broken.failed.ipynb"]
 
 
-@pytest.mark.parametrize(
-    ("failing", "names"),
-    [("", {"06_generation", "10_growth", "08_claims"}), ("06_generation", {"06_generation", "10_growth"})],
-)
-def test_a_chapter_begins_when_what_it_reads_has_ended_and_none_after_a_failure(tmp_path, monkeypatch, failing, names):
-    events = []
+@pytest.fixture
+def run_chapters(tmp_path, monkeypatch):
+    """Runs the chapters of these names, of which each that has an error raises it; gives what began, in order."""
 
-    def run(name, given, target):
-        events.append(f"{name} begins")
-        time.sleep(0.5 if name == "06_generation" else 0)
-        events.append(f"{name} ends")
-        if name == failing:
-            raise StudyError("it fails")
+    def run_all(names: list[str], **errors: Exception) -> list[str]:
+        begun = []
 
-    monkeypatch.setattr(notebooks, "run", run)
-    monkeypatch.setattr(notebooks.signal, "signal", lambda number, handler: None)
-    monkeypatch.chdir(tmp_path)
-    try:
-        notebooks.run_all(["06_generation", "08_claims", "10_growth"], {}, tmp_path, 2)
-        assert not failing
-    except StudyError:
-        assert failing
-    at = {event: place for place, event in enumerate(events)}
-    assert {event.split()[0] for event in events} == names
-    assert at["10_growth ends"] < at["06_generation ends"] < at.get("08_claims begins", 99)
+        def run(name, given, target):
+            begun.append(name)
+            if name in errors:
+                raise errors[name]
+            (target / f"{name}.ipynb").write_text("{}")
+
+        monkeypatch.setattr(notebooks, "run", run)
+        monkeypatch.setattr(notebooks.signal, "signal", lambda number, handler: None)
+        monkeypatch.chdir(tmp_path)
+        try:
+            notebooks.run_all(names, {}, tmp_path, 1)
+        except StudyError as error:
+            begun.append(error)
+        return begun
+
+    return run_all
 
 
-def test_a_chapter_that_needs_filings_which_are_not_here_is_left_out_and_the_others_run(tmp_path, monkeypatch):
-    def run(name, given, target):
-        if name == "04_page_scorer":
-            raise NeedsFilings("training needs the filings")
-        (target / f"{name}.ipynb").write_text("{}")
+NAMES = ["06_generation", "08_claims", "10_growth"]
 
-    monkeypatch.setattr(notebooks, "run", run)
-    monkeypatch.setattr(notebooks.signal, "signal", lambda number, handler: None)
-    monkeypatch.chdir(tmp_path)
+
+def test_what_reads_the_measures_of_answers_runs_last_and_nothing_begins_after_a_failure(run_chapters):
+    assert run_chapters(NAMES) == ["06_generation", "10_growth", "08_claims"]
+    error = StudyError("it fails")
+    assert run_chapters(NAMES, **{"10_growth": error}) == ["06_generation", "10_growth", error]
+    assert run_chapters(NAMES, **{"06_generation": error}) == ["06_generation", error]
+
+
+def test_a_chapter_that_needs_filings_which_are_not_here_is_left_out_and_the_others_run(tmp_path, run_chapters):
     (tmp_path / "04_page_scorer.ipynb").write_text("of a machine that had the filings")
-    assert notebooks.run_all(["01_data", "04_page_scorer"], {}, tmp_path, 2) == ["04_page_scorer"]
-    assert [path.name for path in tmp_path.glob("*.ipynb")] == ["01_data.ipynb"]
+    run_chapters(["04_page_scorer", "10_growth"], **{"04_page_scorer": NeedsFilings("training needs the filings")})
+    assert [path.name for path in tmp_path.glob("*.ipynb")] == ["10_growth.ipynb"]
 
 
 SCRIPT = """
@@ -194,20 +193,20 @@ CHANGES = {
 }
 
 
-def test_a_book_is_built_again_when_the_address_of_its_repository_changes(built, monkeypatch):
-    monkeypatch.setenv(notebooks.REPOSITORY, "https://example.org/mine")
-    assert notebooks.changed_chapters(built, GIVEN) == BOTH
-
-
 @pytest.mark.parametrize("what", CHANGES)
 def test_the_chapters_that_something_has_changed_for_run_again(built, what):
     change, expected = CHANGES[what]
     change(built)
     assert notebooks.changed_chapters(built, GIVEN) == expected
+
+
+def test_other_parameters_and_another_address_of_the_repository_change_all_chapters(built, monkeypatch):
     assert notebooks.changed_chapters(built, GIVEN | {"profile": "paper"}) == BOTH
+    monkeypatch.setenv(notebooks.REPOSITORY, "https://example.org/mine")
+    assert notebooks.changed_chapters(built, GIVEN) == BOTH
 
 
 def test_a_cut_file_of_the_outputs_is_named(built):
     built.write("stages.jsonl", '{"stage": "a"')
-    with pytest.raises(StudyError, match=r"stages.jsonl is damaged .*; remove it and run the command again"):
+    with pytest.raises(StudyError, match=r"stages.jsonl is damaged"):
         notebooks.read_stages(built)

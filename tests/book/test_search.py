@@ -1,4 +1,4 @@
-"""The search page of a book shows titles, captions and headings as text."""
+"""The search page of a book shows titles, captions and headings as text, and excerpts without code."""
 
 from urllib.parse import quote_plus
 
@@ -6,23 +6,29 @@ import pytest
 from selenium.webdriver.support.ui import WebDriverWait
 from sphinx.application import Sphinx
 
-from lib.book.build import tidy
+from lib.files import ROOT
 from lib.show.markup import escape
 from tests.browser import TRACES, open_page, served
 
 TAG = "<img/src/onerror=window.hacked=1> & so on"
-CONFIG = "extensions = ['myst_parser']\nmyst_enable_extensions = ['colon_fence']\nproject = 'x'\n"
+CONFIG = f"""
+extensions, myst_enable_extensions, project = ["myst_parser", "lib.book.site"], ["colon_fence"], "x"
+html_theme, templates_path, html_static_path = "sphinx_book_theme", ["{ROOT}/book/_templates"], ["{ROOT}/book/_static"]
+"""
+CODE = '<div class="cell_input">caption in code</div>'
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    """A page whose title, heading and caption have a tag, compiled and tidied."""
+    """A page whose title, heading and caption have a tag, compiled with the book's templates."""
     source, built = (tmp_path_factory.mktemp(name) for name in ("source", "built"))
     (source / "conf.py").write_text(CONFIG)
     table = f"::::{{table}} Caption of {escape(TAG)}\n:name: tab-x\n\n| a |\n|---|\n| b |\n::::"
-    (source / "index.md").write_text(f"# Title of {escape(TAG)}\n\n## Heading of {escape(TAG)}\n\n{table}\n")
+    parts = (f"# Title of {escape(TAG)}", f"## Heading of {escape(TAG)}", table, CODE, "The index is here alone.")
+    (source / "index.md").write_text("\n\n".join(parts))
     Sphinx(source, source, built, built / "doctrees", "html", status=None, warningiserror=True).build()
-    tidy(built)
+    assert "searchindex.js" not in (built / "index.html").read_text(), "the search page alone has the index"
+    assert "fontawesome.js" not in (built / "index.html").read_text()
     return built
 
 
@@ -34,4 +40,7 @@ def test_what_a_search_finds_is_shown_as_text(site, browser, word):
         WebDriverWait(browser, 20).until(lambda _: browser.execute_script(found))
         titles = browser.execute_script(found)
         assert any(title.endswith(f"{word.title()} of {TAG}") for title in titles), titles
+        excerpts = "return [...document.querySelectorAll('ul.search p.context')].map(one => one.textContent).join(' ')"
+        WebDriverWait(browser, 20).until(lambda _: browser.execute_script(excerpts))
+        assert "in code" not in browser.execute_script(excerpts)
         assert browser.execute_script(TRACES) == []

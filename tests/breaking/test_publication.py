@@ -58,14 +58,14 @@ def without(whole: dict, name: str) -> dict:
 
 NO_JSON = [(DEMO / MANIFEST).read_bytes()[:999], "{}".encode("utf-16"), b"[" * 100_000, b"", b"{}", b"null", b"NaN"]
 #: What is done to a published file, and what the error names.
-FAULTS = {f"manifest: {content[:9]!r}": (MANIFEST, holding(content), "") for content in NO_JSON}
+FAULTS = {f"manifest: {content[:9]!r}": (MANIFEST, holding(content), MANIFEST) for content in NO_JSON}
 for field in Stated.model_fields:
-    FAULTS[f"manifest without {field}"] = (MANIFEST, holding(json.dumps(without(WHOLE, field)).encode()), "")
-    FAULTS[f"{field} is 7"] = (MANIFEST, stating(**{field: 7}), "")
+    FAULTS[f"manifest without {field}"] = (MANIFEST, holding(json.dumps(without(WHOLE, field)).encode()), MANIFEST)
+    FAULTS[f"{field} is 7"] = (MANIFEST, stating(**{field: 7}), MANIFEST)
 FAULTS |= {
-    "a run has no hash": (MANIFEST, stating(runs={RUN: {}}), ""),
-    "a stage has no key": (MANIFEST, stating(stages=[{"stage": "a"}]), ""),
-    "a file is not listed": (MANIFEST, stating(files=without(FILES, "summary.csv")), ""),
+    "a run has no hash": (MANIFEST, stating(runs={RUN: {}}), MANIFEST),
+    "a stage has no key": (MANIFEST, stating(stages=[{"stage": "a"}]), MANIFEST),
+    "a file is not listed": (MANIFEST, stating(files=without(FILES, "summary.csv")), "summary.csv"),
     "a run is not listed": (MANIFEST, stating(runs=without(OF_RUNS, RUN)), RUN),
     "a run has another hash": (MANIFEST, stating(runs=OF_RUNS | {RUN: {"sha256": "0" * 64}}), RUN),
 }

@@ -1,0 +1,59 @@
+"""The book's Sphinx extension: pages of moved chapters, figures laid out for phones, and markup that axe-core accepts.
+
+The theme's templates that the book changes are in ``book/_templates``.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from docutils import nodes
+from docutils.nodes import NodeVisitor
+
+from lib.show.drawn import NARROW
+
+#: Chapters that other pages may still link to by their old names, and where these lead.
+MOVED = {
+    "08_siblings": "08_claims",
+    "09_claims": "08_claims",
+    "10_question_sets": "09_question_sets",
+    "11_growth": "10_growth",
+}
+
+
+def setup(app) -> dict:
+    """Register what follows."""
+    app.connect("html-collect-pages", moved_pages)
+    app.connect("doctree-resolved", corrected)
+    app.add_node(nodes.citation, override=True, html=(begin_citation, end_citation))
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def moved_pages(app) -> Iterator[tuple[str, dict, str]]:
+    """A page that leads on, under each old name of a chapter that is in the book."""
+    for old, new in MOVED.items():
+        if f"notebooks/{new}" in app.env.all_docs:
+            yield f"notebooks/{old}", {"target": f"{new}.html"}, "moved.html"
+
+
+def corrected(app, page: nodes.document, name: str) -> None:
+    """On phones, figures that have one show their layout for phones; empty heads of pandas' tables are no heads."""
+    narrow = {path.name for path in Path(app.srcdir, "figures", NARROW).glob("*.svg")}
+    for image in [*page.findall(nodes.image)]:
+        if (file := Path(image["uri"]).name) in narrow:
+            place = f"{'../' * name.count('/')}_images/{NARROW}/{file}"
+            source = f'<picture><source media="screen and (max-width: 700px)" srcset="{place}">'
+            begin, end = (nodes.raw("", text, format="html") for text in (source, "</picture>"))
+            image.replace_self([begin, image, end])
+    for raw in page.findall(nodes.raw):
+        if "<th></th>" in raw.astext():
+            raw.children = [nodes.Text(raw.astext().replace("<th></th>", "<td></td>"))]
+
+
+def begin_citation(writer: NodeVisitor, node: nodes.citation) -> None:
+    """Without the roles that docutils gives it, of which the list holds other things than items."""
+    writer.body.append(writer.starttag(node, "div", classes=["citation"]))
+
+
+def end_citation(writer: NodeVisitor, node: nodes.citation) -> None:
+    """As it begins."""
+    writer.body.append("</div>\n")
