@@ -220,7 +220,7 @@ def test_a_book_s_own_parameters_write_into_its_outputs_and_changed_ones_beside_
         ({"results": "new"}, "results is 'new': say published or fresh"),
         ({"changes": {"bm25.k": 1}}, r"no setting 'bm25\.k'; it has .*bm25\.k1, bm25\.b"),
         ({"questions": "no-set"}, r"no-set: no question set; give a folder .*one: demo, financebench"),
-        ({"profile": "big"}, "no profile 'big': say one of base, default, .*, or the path of a .yaml file"),
+        ({"profile": "big"}, "unknown profile 'big'; choose from base, default"),
         ({"dataset": "no/folder"}, r"^no/folder: no folder with data/\*.jsonl; give financebench, demo, or such"),
     ],
 )

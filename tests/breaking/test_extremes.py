@@ -12,8 +12,9 @@ from lib.data.chunks import split_chunks
 from lib.evaluation import evaluate
 from lib.folds import assign_folds
 from lib.models.encoders import Encoder
-from lib.profile import MOST, SPECIAL_TOKENS, Settings, load_profile
+from lib.profile import Settings, load_profile
 from lib.schema import StudyError
+from lib.settings import MOST, SPECIAL_TOKENS
 from lib.stats import Resampling
 from tests.made import make_study
 
