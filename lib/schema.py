@@ -47,6 +47,6 @@ def doc_type_label(doc_type: str) -> str:
 def invalid_values(error: "ValidationError") -> Iterator[tuple[tuple[str | int, ...], str, str]]:
     """For each invalid value of a model: its place, the type of pydantic's error, and what is wrong with it."""
     for one in error.errors(include_url=False):
-        message = one["msg"].removeprefix("Value error, ")
+        message = one["msg"].removeprefix("Value error, ").partition(" or instance of")[0]
         value = "missing" if one["type"] == "missing" else f"{one['input']!r:.80}"
         yield one["loc"], one["type"], f"is {value}; {message[0].lower()}{message[1:]}"
