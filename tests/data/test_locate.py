@@ -43,7 +43,7 @@ def test_financebench_is_taken_where_it_lies_or_where_a_variable_says(sound, dat
     assert open_dataset(name).root == tmp_path / "elsewhere" / "financebench"
 
 
-def test_without_a_name_and_without_financebench_it_is_the_demo_and_that_is_said(capsys):
+def test_without_a_name_and_without_financebench_it_is_the_demo(capsys):
     assert open_dataset("").name == "demo"
     assert "synthetic DEMO" in capsys.readouterr().out
 
