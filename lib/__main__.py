@@ -142,7 +142,7 @@ def book(names: Names, jobs: int) -> None:
     """Run every chapter and compile the book."""
     from extras.preflight import preflight
     from lib.book.build import build_book
-    from lib.corpus import ARTIFACTS
+    from lib.files import ARTIFACTS
 
     with exclusively(ARTIFACTS / "locks" / "book", echo):
         build_book(names, jobs, preflight)
@@ -155,8 +155,7 @@ def book(names: Names, jobs: int) -> None:
 def notebook(names: Names, name: str, parameters: list[tuple[str, str]]) -> None:
     """Run one chapter with changed parameters, beside the book's own run."""
     from lib.book import notebooks
-    from lib.corpus import ARTIFACTS
-    from lib.files import digest_of
+    from lib.files import ARTIFACTS, digest_of
     from lib.studies import OUTPUTS_VARIABLE
 
     given = names._asdict()

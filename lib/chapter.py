@@ -44,9 +44,9 @@ class Chapter(Study):
     @classmethod
     def of(cls, study: Study) -> Self:
         """The same study, for a chapter."""
-        made = cls(study.corpus, study.methods)
-        made.__dict__.update(study.__dict__)
-        return made
+        chapter = cls.__new__(cls)
+        chapter.__dict__.update(study.__dict__)
+        return chapter
 
     def with_text(self) -> Self:
         """This study where its filings are on this machine, else the demo, whose texts may be shown."""

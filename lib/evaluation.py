@@ -1,7 +1,6 @@
 """From runs to metrics: every method under every condition, one row per question, stored and written to the outputs."""
 
 import gzip
-import io
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
@@ -21,7 +20,6 @@ from lib.study import Study
 from lib.typed import content_digest, read_csv, read_table, table_bytes
 
 VERSION = 2  # raised with every new or changed metric of runs
-FILE = "metrics.csv"
 SUMMARY, SUMMARY_FILE = "summary", "summary.csv"
 METRIC_COLUMNS = ["method", "condition", "question_id", "metric", "k", "value"]
 ANSWER_COLUMNS = ["context", "prompt", "generator", "question_id", "metric", "value"]
@@ -44,11 +42,12 @@ def metrics_entry(study: Study, method: str, condition: Condition) -> Entry:
         "ks": list(ks),
     }
 
-    def compute(target: Path) -> None:
+    def make() -> pd.DataFrame:
         texts = None if "evidence" in study.dataset.lacks else chunk_texts(searched)
-        (target / FILE).write_bytes(_measured(study, study.run(method, condition), texts, method, condition))
+        return _measured(study, study.run(method, condition), texts, method, condition)
 
-    return study.store.get(f"metrics/{condition}/{method}", params, compute, VERSION, public=True)
+    stage = f"metrics/{condition}/{method}"
+    return study.store.frame_entry(stage, params, make, VERSION, public=True, digest=content_digest)
 
 
 @memoized
@@ -59,14 +58,15 @@ def chunk_texts(study: Study) -> Mapping[str, str]:
 
 def _measured(
     study: Study, run: pd.DataFrame, texts: Mapping[str, str] | None, method: str, condition: Condition
-) -> bytes:
-    """A run's metrics as they are stored; overlap with the evidence where the texts of its chunks are given."""
+) -> pd.DataFrame:
+    """A run's METRIC_COLUMNS, to ten digits; overlap with the evidence where the texts of its chunks are given."""
     ks = study.profile.metrics.ks
     parts = [retrieval.retrieval_metrics(run, study.questions, ks)]
     if texts is not None:
         parts.append(overlap.overlap_metrics(run, texts, study.questions, ks, study.cache.rows))
-    table = pd.concat(parts, ignore_index=True).assign(method=method, condition=condition)
-    return metrics_csv(table[METRIC_COLUMNS].astype(TYPES))
+    table = pd.concat(parts, ignore_index=True).assign(method=method, condition=condition)[METRIC_COLUMNS].astype(TYPES)
+    ten_digits = table["value"].map(lambda value: float(f"{value:.10g}"))
+    return in_order(table.assign(value=ten_digits), study.questions)
 
 
 def evaluate_given(
@@ -78,8 +78,7 @@ def evaluate_given(
 ) -> pd.DataFrame:
     """The metrics of a run from outside (RUN_COLUMNS) as :func:`evaluate` gives those of the study's; ``texts``, by
     chunk_id, are those of all its chunks that are measured."""
-    found = read_csv(io.BytesIO(_measured(study, run, texts, name, condition)), **TYPES)
-    return _with_pooled(study, in_order(found, study.questions), run, name, condition)
+    return _with_pooled(study, _measured(study, run, texts, name, condition), run, name, condition)
 
 
 def evaluate(study: Study, method: str, condition: Condition = "standard") -> pd.DataFrame:
@@ -92,7 +91,7 @@ def evaluate(study: Study, method: str, condition: Condition = "standard") -> pd
         found = study.published.metrics_of(method, condition)
         found = found[found["metric"].isin(MEASURED)].reset_index(drop=True)
     else:
-        found = in_order(read_csv(entry.path / FILE, **TYPES), study.questions)
+        found = entry.frame()
         expected = MEASURED - POOLED - set(NEEDS["evidence"] if "evidence" in study.dataset.lacks else ())
         if lacking := sorted(expected - {*found["metric"]}):
             raise StudyError(
@@ -195,5 +194,5 @@ def write_summary(study: Study, metrics: pd.DataFrame) -> pd.DataFrame:
         found = summarise(metrics, Resampling.of(study))
         found.to_csv(target / SUMMARY_FILE, index=False, float_format="%.6f")
 
-    entry = study.store.get(SUMMARY, params, compute, 4, public=True)
+    entry = study.store.files(SUMMARY, params, compute, 4, public=True)
     return read_csv(study.write(SUMMARY_FILE, entry.read(SUMMARY_FILE)), k="Int64")

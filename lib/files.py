@@ -16,6 +16,7 @@ import yaml
 from filelock import FileLock, Timeout
 
 ROOT = Path(__file__).resolve().parent.parent
+ARTIFACTS, INDEX = ROOT / "artifacts", "chroma"  # what is computed, and in it the collections of chunk tables
 PATIENCE_S = 10
 MENDS = {
     "ENOSPC EDQUOT EFBIG": "free some disk space; results so far are kept",

@@ -34,7 +34,7 @@ class Entry:
 
     stage: str
     key: str  # 20 hex digits
-    digest: str  # of the files' contents, 20 hex digits: what later stages depend on
+    digest: str  # of its content, 20 hex digits: what later stages depend on
     wall_s: float  # of the computation, whenever that was, without the stages that it asked for
     asked: tuple[str, ...]  # the stages that it used, directly or through others, as ``stage/key``
     names: tuple[str, ...]  # of its files
@@ -57,6 +57,16 @@ class Entry:
         """The bytes of one of its files, uncompressed."""
         path = self.file(name)
         return path.read_bytes() if path.name == name else gzip.decompress(path.read_bytes())
+
+    @property
+    def is_frame(self) -> bool:
+        """Whether it is a frame or a value, rather than files of its own."""
+        return len(self.names) == 1 and (self.names[0] in (FRAME, VALUE) or self.names[0].endswith(".parquet"))
+
+    def frame(self) -> object:
+        """Its frame, or its JSON-able value."""
+        [name] = self.names
+        return json.loads(self.read(name)) if name == VALUE else read_frame(self.file(name))
 
 
 class Store:
@@ -96,14 +106,49 @@ class Store:
         found = self.published and self.published.find(stage, key)
         return found and Entry.of(*found, "published")
 
-    def get(
-        self, stage: str, params: dict, compute: Callable[[Path], None], version: int = 1, public: bool = False
+    def frame(self, stage: str, params: dict, make: Callable | None, version: int = 1, public=False) -> object:
+        """A stored frame, without an index of its own, or JSON-able value; ``make`` computes it, and where that is None
+        and nothing is there, the value is None. See :meth:`frame_entry`."""
+        if make is None and self.find(stage, params, version) is None:
+            return None
+        return self.frame_entry(stage, params, make, version, public).frame()
+
+    def frame_entry(
+        self,
+        stage: str,
+        params: dict,
+        make: Callable,
+        version: int = 1,
+        public: bool = False,
+        digest: Callable[[pd.DataFrame], str] | None = None,
     ) -> Entry:
-        """Look a result up, or compute it.
+        """The entry of a frame or value, computed by ``make`` where it is missing; arguments as of :meth:`files`.
+
+        ``digest`` gives what identifies a frame's content in later keys, by default the digest of its file.
+        """
+
+        def write(folder: Path) -> str | None:
+            if isinstance(content := make(), pd.DataFrame):
+                write_frame(content, folder / (FRAME if public and digest is None else PRIVATE_FRAME))
+            else:
+                (folder / VALUE).write_text(json.dumps(content, ensure_ascii=False) + "\n", encoding="utf-8")
+            return digest and digest(content)
+
+        entry = self.files(stage, params, write, version, public)
+        if entry.origin == "published" or entry.is_frame:
+            return entry
+        self._set_aside(entry.path, f"store: {stage}/{entry.key} is of an earlier version; it is computed again")
+        del self.log[stage, entry.key]
+        return self.files(stage, params, write, version, public)
+
+    def files(
+        self, stage: str, params: dict, write: Callable[[Path], str | None], version: int = 1, public: bool = False
+    ) -> Entry:
+        """The entry of a result that is files of its own, such as a model's weights, computed where it is missing.
 
         Args:
             params: all that the result depends on, JSON-able, with the digests of its inputs.
-            compute: writes the result's files into the directory that it is given.
+            write: writes the result's files into the folder that it is given; may return the digest of their content.
             public: whether the result is published with the others: small, without text of the dataset.
         """
         key = self.key(stage, params, version)
@@ -115,28 +160,11 @@ class Store:
             if (entry := self._local(stage, key)) is None:
                 about = {"stage": stage, "key": key, "params": params, "version": version}
                 try:
-                    entry = self._compute(about | {"origin": "computed", "public": public}, compute)
+                    entry = self._compute(about | {"origin": "computed", "public": public}, write)
                 except Exception:
                     self.on_use(stage, key, "absent")
                     raise
         return self._used(entry)
-
-    def frame(self, stage: str, params: dict, make: Callable | None, version: int = 1, public=False) -> object:
-        """A stored frame, without an index of its own, or JSON-able value; ``make`` computes it, and where that is None
-        and nothing is there, the value is None. See :meth:`get`."""
-        if make is None and self.find(stage, params, version) is None:
-            return None
-
-        def compute(target: Path) -> None:
-            if isinstance(found := make(), pd.DataFrame):
-                write_frame(found, target / (FRAME if public else PRIVATE_FRAME))
-            else:
-                (target / VALUE).write_text(json.dumps(found, ensure_ascii=False) + "\n", encoding="utf-8")
-
-        entry = self.get(stage, params, compute, version, public)
-        if VALUE in entry.names:
-            return json.loads(entry.read(VALUE))
-        return read_frame(entry.file(FRAME if FRAME in entry.names else PRIVATE_FRAME))
 
     def record(self, reference: str) -> dict | None:
         """What is recorded of a stage's result, by ``stage/key``: here, or else where it was published."""
@@ -177,12 +205,15 @@ class Store:
             return None
         record = sound_record(path)
         if record is None or (record["stage"], record["key"]) != (stage, key):
-            self.say(f"store: {stage}/{key} is damaged; it is set aside and computed again")
-            path.replace(path.with_name(f"damaged-{key}-{uuid.uuid4().hex[:6]}"))
+            self._set_aside(path, f"store: {stage}/{key} is damaged; it is set aside and computed again")
             return None
         return Entry.of(path, record, "reused")
 
-    def _compute(self, about: dict, compute: Callable[[Path], None]) -> Entry:
+    def _set_aside(self, path: Path, message: str) -> None:
+        self.say(message)
+        path.replace(path.with_name(f"damaged-{path.name}-{uuid.uuid4().hex[:6]}"))
+
+    def _compute(self, about: dict, write: Callable[[Path], str | None]) -> Entry:
         """Write the files and the record of an entry into a folder beside its place, and rename it."""
         target, started = self.root / about["stage"] / about["key"], time.perf_counter()
         folder = temporary_path(target)
@@ -190,12 +221,12 @@ class Store:
         self._inner_s.append(0.0)
         try:
             with self.recording() as asked:
-                compute(folder)
+                digest = write(folder)
             cost = {"wall_s": round(time.perf_counter() - started - self._inner_s[-1], 3), "peak_mib": peak_mib()}
             names = sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
             files = {name: digest_of_file(folder / name) for name in names}
             record = about | {"asked": sorted(asked)} | cost | {"at": time.strftime("%Y-%m-%dT%H:%M:%S")}
-            record |= {"files": files, "digest": digest_of(files)[:20]}
+            record |= {"files": files, "digest": digest or digest_of(files)[:20]}
             write_atomically(folder / RECORD, json.dumps(record, indent=1))
             folder.replace(target)
         finally:
@@ -217,7 +248,7 @@ def sound_record(path: Path) -> dict | None:
         record = json.loads((path / RECORD).read_text(encoding="utf-8"))
         identity = {name: record[name] for name in ("stage", "version", "params")}
         is_sound = digest_of(identity)[:20] == record["key"] and {"origin", "wall_s"} <= set(record)
-        is_sound &= record["digest"] == digest_of(record["files"])[:20]
+        is_sound &= isinstance(record["digest"], str)
         is_sound &= all(digest_of_file(path / name) == sha for name, sha in record["files"].items())
     except (ValueError, TypeError, KeyError, AttributeError, OSError):
         return None

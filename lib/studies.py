@@ -7,9 +7,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from lib.chunkings.table import CHUNKINGS
-from lib.corpus import ARTIFACTS, Corpus
 from lib.data.locate import financebench_root, name_of, open_dataset, questions_root
-from lib.files import ROOT, digest_of, write_atomically
+from lib.files import ARTIFACTS, ROOT, digest_of, write_atomically
 from lib.method_sets import chosen
 from lib.methods import METHODS
 from lib.profile import PROFILES, load_profile, path_of
@@ -83,10 +82,8 @@ def open_study(
     claim(home, path_of(profile).resolve())
     beside = home / "reruns" / f"{chapter}-{digest_of(changed)[:12]}" if changed else home
     outputs = Path(os.environ.get(OUTPUTS_VARIABLE) or beside)
-    corpus = Corpus(found, settings, CHUNKINGS, artifacts, published, outputs, chapter)
-    corpus.uses_published = results == "published"
-    study = Study(corpus, METHODS)
-    study.parameters = parameters
+    study = Study(found, settings, METHODS, CHUNKINGS, artifacts, published, outputs, chapter)
+    study.uses_published_texts, study.parameters = results == "published", parameters
     return study
 
 

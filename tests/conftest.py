@@ -18,7 +18,6 @@ import pytest
 
 from lib import runs
 from lib.cache import Cache
-from lib.corpus import Corpus
 from lib.data.dataset import read_dataset
 from lib.files import digest_of
 from lib.profile import Settings, load_profile
@@ -115,9 +114,10 @@ def open_folder(root: Path, artifacts: Path, changes: dict, name: str = "tiny", 
 
     profile = load_profile("default").replaced(changes)
     profile["name"] = "default"
-    corpus = Corpus(read_dataset(root, name), profile, chunkings or {}, artifacts, **given)
-    corpus.store.say = lambda line: None
-    return Study(corpus, METHODS if methods is None else methods)
+    rows = METHODS if methods is None else methods
+    study = Study(read_dataset(root, name), profile, rows, chunkings or {}, artifacts, **given)
+    study.store.say = lambda line: None
+    return study
 
 
 @pytest.fixture
@@ -151,7 +151,7 @@ def tokenizer_folder(wordpiece, tmp_path_factory) -> Path:
 class FakeStudy(SimpleNamespace):
     """What a retriever asks of a study, with scores of other methods given as matrices."""
 
-    tokenizer = Corpus.tokenizer
+    tokenizer = Study.tokenizer
 
     def with_chunks(self, chunking: str) -> "FakeStudy":
         return self

@@ -8,13 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lib import corpus
+from lib import keys
 from lib.chunkings.table import CHUNKINGS
-from lib.corpus import Corpus, settings_of
 from lib.data.chunks import as_chunks
 from lib.data.dataset import read_questions
 from lib.evaluation import MEASURED, evaluate
 from lib.files import ROOT, digest_of, digest_of_file
+from lib.keys import settings_of
 from lib.method import Chunking
 from lib.methods import METHODS
 from lib.models.encoders import Encoder
@@ -30,7 +30,7 @@ NAMES, USING_BM25 = ("dense", "bm25", "hybrid_rrf"), ["reused", "computed", "com
 def again(study: Study, changes: dict | None = None, chapter: str = "") -> Study:
     """The study as another process opens it."""
     profile, artifacts = study.profile.replaced(changes or {}), study.home.parents[1]
-    found = Study(Corpus(study.dataset, profile, CHUNKINGS, artifacts, chapter=chapter), METHODS)
+    found = Study(study.dataset, profile, METHODS, CHUNKINGS, artifacts, chapter=chapter)
     found.store.say = lambda line: None
     return found
 
@@ -65,7 +65,7 @@ def test_two_question_sets_share_pages_chunks_and_vectors(make_study, tmp_path, 
     n_read, stored = len(read), set(first.store.log)
     root = write_questions(tmp_path / "second", {"financebench_id": "s1", "doc_name": "fir_2020", "pages": [2]})
     dataset = read_questions(root, "second", first.dataset)
-    second = Study(Corpus(dataset, first.profile, CHUNKINGS, first.home.parents[1]), METHODS)
+    second = Study(dataset, first.profile, METHODS, CHUNKINGS, first.home.parents[1])
     found = evaluate(second, "dense")
     assert read[n_read:] == ["What of s1?"]
     for name in ("pages", "chunks", "filings"):
@@ -137,9 +137,9 @@ def test_a_row_searches_its_own_chunk_table_and_the_study_s_own_chunks_stay_as_t
     assert np.ptp(lined.run("flat")["score"]) < 1e-6 < 2 <= np.ptp(lined.run("steep")["score"])
     assert lined.run_entry("flat").key != lined.run_entry("steep").key
     assert lined.inputs_digest("reading") == digest_of(["Annual", "Net"] * 2)[:20]
-    with pytest.raises(StudyError, match="no chunk table 'words': say one of lines"):
+    with pytest.raises(StudyError, match="unknown chunk table 'words'; choose from lines"):
         lined.with_chunks("words")
-    with pytest.raises(StudyError, match="no method 'bm52': say one of bm25, lines"):
+    with pytest.raises(StudyError, match="unknown method 'bm52'; choose from bm25, lines"):
         lined.run("bm52")
     with pytest.raises(UndeclaredSetting, match="undeclared reads the section 'hyde' of the profile, which its row"):
         lined.run("undeclared")
@@ -152,12 +152,12 @@ def test_a_row_searches_its_own_chunk_table_and_the_study_s_own_chunks_stay_as_t
 
 def test_what_a_run_depends_on_names_no_code(monkeypatch):
     """All that is hashed into keys is settings, digests and versions: moving a function changes no key."""
-    monkeypatch.setattr(Corpus, "digest", lambda self, *names: digest_of(names))
+    monkeypatch.setattr(Study, "digest", lambda self, name: digest_of([name, self.chunking]))
     monkeypatch.setattr(Study, "inputs_digest", lambda self, name: digest_of(name))
     dataset = SimpleNamespace(name="any", filings_digest="00")
-    study = Study(Corpus(dataset, load_profile("default"), CHUNKINGS), METHODS)
+    study = Study(dataset, load_profile("default"), METHODS, CHUNKINGS)
     params = [study.run_params(name, condition) for name, row in METHODS.items() for condition in row.conditions]
-    params += [study.corpus.chunks_params(name) for name in CHUNKINGS]
+    params += [study.chunks_params(name) for name in CHUNKINGS]
     text = json.dumps(params)
     assert json.loads(text) == params
     assert "lib." not in text
@@ -167,8 +167,8 @@ def test_what_a_run_depends_on_names_no_code(monkeypatch):
 def test_keys_have_settings_that_are_none_and_edited_files_of_data(monkeypatch):
     profile, path = load_profile("default").updated({"bm25": {"k1": None}}), "retrievers/stop_words.txt"
     assert settings_of(profile, ("bm25", "run")) == {"bm25": {"k1": None}, "run": {"depth": 50}}
-    monkeypatch.setattr(corpus, "data_file_digests", corpus.data_file_digests.__wrapped__)
-    monkeypatch.setitem(corpus.DATA_FILES, "bm25", {path: "0" * 20})
+    monkeypatch.setattr(keys, "data_file_digests", keys.data_file_digests.__wrapped__)
+    monkeypatch.setitem(keys.DATA_FILES, "bm25", {path: "0" * 20})
     digest = digest_of_file(ROOT / "lib" / path)[:20]
     assert settings_of(profile, ("bm25",)) == {"bm25": {"k1": None, "files": {path: digest}}}
     assert {"bm25", "ahead"} < set(METHODS["ahead"].settings)
@@ -193,7 +193,7 @@ def opened(tmp_path, monkeypatch):
 def test_a_book_s_own_parameters_write_into_its_outputs_and_changed_ones_beside_them(opened, tmp_path, monkeypatch):
     study = opened(**OWN)
     assert study.outputs == study.home == opened(changes={"bm25.k1": None}).home == tmp_path / "demo" / "default"
-    assert (study.corpus.chapter, study.published) == (CHAPTER, None)
+    assert (study.chapter, study.published) == (CHAPTER, None)
     changes = ({"methods": ["bm25"]}, {"methods": ["bm25", "dense"]}, {"k": 10}, {"changes": {"bm25.k1": 0.4}})
     folders = [opened(**OWN | changed).outputs for changed in changes]
     assert len(set(folders)) == len(folders)

@@ -48,7 +48,7 @@ def fold_model(study: Study, fold: Fold) -> Entry:
         (target / "curves.json").write_text(json.dumps(curve, indent=1), encoding="utf-8")
         (target / "fold.json").write_text(json.dumps(record, indent=1), encoding="utf-8")
 
-    entry = study.store.get(STAGE, params, compute, VERSION)
+    entry = study.store.files(STAGE, params, compute, VERSION)
     shutil.rmtree(checkpoints, ignore_errors=True)
     return entry
 

@@ -24,7 +24,6 @@ from lib.analysis.growth import COSTS, ENGINES, GROWTH, STORES
 from lib.analysis.measured import TIMES, known_file
 from lib.book.manifest import STAGE_FIELDS, UNKNOWN, git_commit, run_sha256
 from lib.book.notebooks import chapters, read_json
-from lib.corpus import GENERATIONS
 from lib.evaluation import SUMMARY, SUMMARY_FILE, in_order, read_metrics
 from lib.files import ROOT, digest_of_file
 from lib.method_sets import measured
@@ -33,7 +32,7 @@ from lib.models.written import read_records
 from lib.page_scorer.full import finished_folds
 from lib.schema import StudyError
 from lib.show.output import PAGE_COMMENT
-from lib.study import Study
+from lib.study import GENERATIONS, Study
 from lib.typed import table_bytes
 
 SHOWN = re.compile(r"\.\./((?:tables|figures)/[\w.-]+)")  # in a cell's markdown

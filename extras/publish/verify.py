@@ -24,7 +24,6 @@ from lib.book import notebooks
 from lib.book.headline import READ
 from lib.cache import Cache
 from lib.chunkings.table import CHUNKINGS
-from lib.corpus import ARTIFACTS, INDEX, Corpus
 from lib.data.layout import Dataset
 from lib.data.locate import name_of, open_dataset
 from lib.evaluation import (
@@ -36,7 +35,7 @@ from lib.evaluation import (
     merge_metrics,
     read_metrics,
 )
-from lib.files import digest_of_file
+from lib.files import ARTIFACTS, INDEX, digest_of_file
 from lib.method import STORED
 from lib.method_sets import chosen
 from lib.methods import METHODS
@@ -102,7 +101,7 @@ def verify(named: Names, names: Sequence[str] | str, say=print) -> bool:
     with precision_of(published), study_of(found, settings, published) as study:
         say_precision(published, settings, say)
         if named.results == "published":
-            study.corpus.cache, study.corpus.index_folder = Cache(ARTIFACTS / "cache.sqlite"), ARTIFACTS / INDEX
+            study.cache, study.index_folder = Cache(ARTIFACTS / "cache.sqlite"), ARTIFACTS / INDEX
         if any("generator" in METHODS[name].settings for name in names):
             say("What language models wrote is taken from the published generations; all else is computed.")
         say(signed)
@@ -153,7 +152,7 @@ def say_precision(published: Published, settings: Settings, say=print) -> None:
 def study_of(found: Dataset, settings: Settings, published: Published) -> Iterator[Study]:
     """A study that writes into a folder of its own, which is removed."""
     with tempfile.TemporaryDirectory(prefix=FOLDER) as folder:
-        yield Study(Corpus(found, settings, CHUNKINGS, Path(folder), published, chapter="verify"), METHODS)
+        yield Study(found, settings, METHODS, CHUNKINGS, Path(folder), published, chapter="verify")
 
 
 def verify_chapter(named: Names, chapter: str, say=print) -> bool:

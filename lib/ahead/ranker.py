@@ -136,7 +136,7 @@ def fold_rankers(study: Study, variant: Variant, seed: int, sets: Sequence[str] 
             (target / "trees.txt").write_text(trees.model_to_string(), encoding="utf-8")
             (target / "ranker.json").write_text(json.dumps(about), encoding="utf-8")
 
-        folder = study.store.get("ahead/rankers", params | {"fold": fold}, compute, VERSION).path
+        folder = study.store.files("ahead/rankers", params | {"fold": fold}, compute, VERSION).path
         return read_ranker(folder / "trees.txt", folder / "ranker.json")
 
     return [ranker(fold) for fold in range(max(of.values()) + 1)]

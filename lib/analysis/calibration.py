@@ -15,9 +15,9 @@ import numpy as np
 import pandas as pd
 
 from lib.analysis.judged import agreement_of, kappa_of
-from lib.corpus import data_file_digests
 from lib.data.labelled import REFUSED, RIGHT, labelled_answers, labels_digest
 from lib.folds import assign_folds
+from lib.keys import data_file_digests
 from lib.metrics import METRIC_TITLES, right
 from lib.metrics.answers import BERT_SCORE, STRING_METRICS, refusal_rule
 from lib.metrics.overlap import Reference

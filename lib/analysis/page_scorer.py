@@ -158,7 +158,7 @@ def _stored(study: Study, stage: str, params: dict, rows: Callable[[], Iterable[
         study.need_filings("measuring page scorers")
         pd.DataFrame(rows(), columns=COLUMNS).to_csv(target / FILE, index=False, float_format="%.6g")
 
-    entry = study.store.get(stage, params, compute, public=True)
+    entry = study.store.files(stage, params, compute, public=True)
     return pd.read_csv(entry.file(FILE), dtype={"item": str, "by": str}, keep_default_na=False)
 
 

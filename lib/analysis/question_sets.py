@@ -106,7 +106,7 @@ def of_collection(study: Study, others: Iterable[Callable[[], Study]]) -> dict[s
         with suppress(StudyError):
             other = open_other()
             if other.dataset.filings_digest == study.dataset.filings_digest:
-                other.corpus.outputs = other.home  # the chapter's own outputs are the study's
+                other.outputs = other.home  # the chapter's own outputs are the study's
                 found.setdefault(other.dataset.name, other)
     return {name: found[name] for name in sorted(found, key=lambda name: (*KNOWN, name).index(name))}
 

@@ -17,8 +17,8 @@ from lib.answers.asked import asked_for
 from lib.answers.pages_read import filings_named, identities, pages_read, sheet_of
 from lib.answers.prompt_context import NONE, Context
 from lib.answers.reading import read
-from lib.corpus import data_file_digests
 from lib.files import digest_of_file
+from lib.keys import data_file_digests
 from lib.method import memoized
 from lib.metrics.right import right_metrics
 from lib.study import Study

@@ -20,10 +20,10 @@ from tqdm.auto import tqdm
 from lib.archive.engine import mapped
 from lib.archive.sources import about, sources_of
 from lib.archive.step import Reading, Step, step_digest
-from lib.corpus import ARTIFACTS, INDEX, settings_of
 from lib.data.locate import DEMO, financebench_root, folder_of, named_apart
 from lib.data.records import MOST_LETTERS, printable
-from lib.files import digest_of, digest_of_file, exclusively, write_atomically
+from lib.files import ARTIFACTS, INDEX, digest_of, digest_of_file, exclusively, write_atomically
+from lib.keys import settings_of
 from lib.models.index import Index, open_index
 from lib.models.vectors import CUT_BY, collection_name
 from lib.profile import Settings, load_profile

@@ -13,10 +13,10 @@ from tokenizers import Tokenizer
 
 from lib.ahead.facts import facts_of
 from lib.archive.sources import about
-from lib.corpus import data_file_digests
 from lib.data.chunks import load_tokenizer, split_pages
 from lib.data.pages import read_filing
 from lib.files import digest_of, digest_of_file
+from lib.keys import data_file_digests
 from lib.models.encoders import Encoder, OnnxEncoder, load_encoder
 from lib.models.vectors import WINDOW, encode_filing, filing_digest, windows_of
 from lib.models.weights import fetch

@@ -218,6 +218,6 @@ def draw_pictures(study: Study, data: dict) -> None:
             Image.open(io.BytesIO(picture)).save(target / file, "WEBP", quality=PICTURES["quality"])
 
     params = {"dataset": study.dataset.fingerprint, "wanted": [*wanted.values()], **PICTURES}
-    entry = study.store.get("explorer/pictures", params, compute)
+    entry = study.store.files("explorer/pictures", params, compute)
     for file in wanted:
         study.link(entry.path / file, f"explorer/{file}")

@@ -57,9 +57,7 @@ def write_results(study: Study, some: Sequence[tuple[str, Condition]] | None = N
 def write_exports(study: Study, some: Sequence[tuple[str, Condition]] | None = None) -> None:
     """Write what only other programs read: ``metrics.csv.gz``, and in TREC's format ``runs/``."""
     for name, condition in some or measured(study.profile):
-        run = study.run(name, condition)  # which puts the file there, unless it is published
-        if study.run_entry(name, condition).origin == "published":
-            study.write(f"runs/{condition}/{name}.trec.gz", exported_run(run, name))
+        study.write(f"runs/{condition}/{name}.trec.gz", exported_run(study.run(name, condition), name))
     study.write("metrics.csv.gz", exported_metrics(read_table(study.outputs / METRICS_FILE)))
 
 

@@ -12,7 +12,6 @@ import yaml
 from annotated_types import Len, Predicate
 from pydantic import BaseModel, Field, ValidationError
 
-from lib.corpus import Corpus
 from lib.data.records import CONTROL, is_safe_name
 from lib.diagnose.kept import Outside
 from lib.diagnose.run_file import read_run
@@ -100,4 +99,4 @@ def published_study(question_set: str) -> Study:
         known = sorted(path.parents[1].name for path in RESULTS.glob(f"*/{PROFILE}/manifest.json"))
         raise StudyError(f"nothing is published of the question set {question_set!r}; say one of {', '.join(known)}")
     settings = published.settings(load_profile(PROFILE))
-    return Study(Corpus(published.dataset(), settings, {}, published=published), METHODS)
+    return Study(published.dataset(), settings, METHODS, {}, published=published)

@@ -118,7 +118,7 @@ def trained(
         (target / "curves.json").write_text(json.dumps(curve, indent=1), encoding="utf-8")
         (target / "fold.json").write_text(json.dumps(record, indent=1), encoding="utf-8")
 
-    entry = study.store.get(stage, params, compute, VERSION)
+    entry = study.store.files(stage, params, compute, VERSION)
     shutil.rmtree(checkpoints, ignore_errors=True)
     return entry
 

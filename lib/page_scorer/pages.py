@@ -98,7 +98,7 @@ def scores_in_folds(
         np.savez_compressed(target / "scores.npz", value=scores[question, page], **places)
         (target / "folds.json").write_text(json.dumps(records, indent=1), encoding="utf-8")
 
-    entry = study.store.get(stage, params_of_folds(study, parts, params), compute, VERSION, public)
+    entry = study.store.files(stage, params_of_folds(study, parts, params), compute, VERSION, public)
     if public:
         study.write(f"folds/{stage.split('/')[0]}-{parts[0].by}.json", entry.read("folds.json"))
     return entry

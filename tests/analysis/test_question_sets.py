@@ -91,7 +91,7 @@ def test_other_sets_are_those_over_the_same_filings(tmp_path):
     others = [lambda: same, lambda: named("demo", "8 filings"), absent, lambda: named("page-questions", "84 filings")]
     found = sets.of_collection(own, others)
     assert list(found.items()) == [("financebench", same), ("page-questions", own)], "in the order of KNOWN"
-    assert same.corpus.outputs == tmp_path / "financebench"
+    assert same.outputs == tmp_path / "financebench"
     assert list(sets.of_collection(named("mine", "1 filing"), others)) == ["mine"]
 
 

@@ -160,7 +160,7 @@ def built(tmp_path, monkeypatch):
     outputs, store = tmp_path / "outputs", Store(tmp_path / "store", say=lambda line: None)
     given = {"home": outputs / "demo/default", "store": store, "has_text": True, "profile": {"chunks": 1}}
     study = make_study(outputs=outputs, dataset=SimpleNamespace(fingerprint="f", lacks=()), **given)
-    places = ("used", study.store.get("used", {}, computed).key), ("absent", study.store.key("absent", {}))
+    places = ("used", study.store.files("used", {}, computed).key), ("absent", study.store.key("absent", {}))
     lines = []
     for chapter, (stage, key) in zip(BOTH, places, strict=True):
         lines.append(json.dumps({"chapter": chapter, "stage": stage, "key": key, "origin": "any"}))
@@ -179,8 +179,8 @@ CHANGES = {
     "nothing": (lambda built: None, []),
     "a notebook": (lambda built: built.outputs.parent.joinpath("notebooks/02_oracles.ipynb").write_text("x"), BOTH[1:]),
     "a run that is gone": (lambda built: (built.outputs / "notebooks" / "01_data.ipynb").unlink(), BOTH[:1]),
-    "a result that nobody looked for": (lambda built: built.store.get("another", {}, computed), []),
-    "a result that was looked for": (lambda built: built.store.get("absent", {}, computed), BOTH[1:]),
+    "a result that nobody looked for": (lambda built: built.store.files("another", {}, computed), []),
+    "a result that was looked for": (lambda built: built.store.files("absent", {}, computed), BOTH[1:]),
     "a published record": (lambda built: publish(built.store), []),
     "a published result": (lambda built: publish(built.store, files={}), BOTH[1:]),
     "a result that is gone": (lambda built: shutil.rmtree(built.store.root / "used"), BOTH[:1]),

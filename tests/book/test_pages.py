@@ -298,9 +298,9 @@ def test_it_has_runs_with_key_and_bytes_of_the_outputs_and_what_training_and_tes
 
 def test_the_stages_behind_a_stage_are_listed_though_nothing_asks_for_them_any_more(study):
     def compute(target):
-        study.store.get("embeddings/windows", {"a": 1}, lambda folder: (folder / "x").write_text("x"))
+        study.store.files("embeddings/windows", {"a": 1}, lambda folder: (folder / "x").write_text("x"))
 
-    study.store.get("analysis/any", {"a": 1}, compute)
+    study.store.files("analysis/any", {"a": 1}, compute)
     log = study.outputs / "stages.jsonl"
     kept = [line for line in log.read_text().splitlines() if "embeddings/windows" not in line]
     log.write_text("\n".join(kept) + "\n")

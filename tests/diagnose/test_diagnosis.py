@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 import pytrec_eval
 
-from lib.corpus import Corpus
 from lib.diagnose.diagnosis import diagnosis_of
 from lib.diagnose.kept import kept_runs
 from lib.diagnose.page import file_name
@@ -35,7 +34,7 @@ def financebench(tmp_path_factory) -> Study:
     """A study of published results, without a text."""
     published = Published.of("financebench", "default")
     settings, artifacts = published.settings(load_profile("default")), tmp_path_factory.mktemp("artifacts")
-    return Study(Corpus(published.dataset(), settings, {}, artifacts, published), METHODS)
+    return Study(published.dataset(), settings, METHODS, {}, artifacts, published)
 
 
 def export(study: Study, method: str, folder: Path) -> Path:

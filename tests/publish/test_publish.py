@@ -73,7 +73,7 @@ def test_what_was_measured_once_stays_in_the_next_publication(study, repository,
     first = publish_study(study)
     commit(repository)
     manifest.write_manifest(study)
-    study.corpus.home, study.corpus.published = study.home / "elsewhere", None if is_fresh else first
+    study.home, study.published = study.home / "elsewhere", None if is_fresh else first
     again = publish_study(study)
     assert {name: again.file(name).read_bytes() for name in names} == measured
     if is_fresh:
@@ -106,14 +106,14 @@ def test_what_was_measured_beside_is_lost_by_no_empty_store(study, repository, p
             asked.store.frame("analysis/number", {"n": number}, lambda n=number: n, public=True)
 
     ask(study, lambda: study.store.frame("analysis/inner", {}, lambda: 1, public=True))
-    study.corpus.chapter = "interactive"
+    study.chapter = "interactive"
     study.store.frame("analysis/other", {}, lambda: 1, public=True)
     answers = [("none", "plain", "small", "q1", "answer_right", 1.0)]
     merge_answers(study, pd.DataFrame(answers, columns=ANSWER_COLUMNS))
     row = ["bm25", 20, 0.02, 0.01, 0.03, 0, 0, 0, 7.0, "2 cores"]
     pd.DataFrame([row], columns=TIME_COLUMNS).to_csv(study.home / TIMES, index=False)
     manifest.write_manifest(study)
-    study.corpus.published = first = publish_study(study)
+    study.published = first = publish_study(study)
     before = set(files(first.root))
     assert any("inner" in name for name in before)
     assert "analysis/other" not in {record["stage"] for record in first.manifest["stages"]}, "of another session"
@@ -121,13 +121,13 @@ def test_what_was_measured_beside_is_lost_by_no_empty_store(study, repository, p
     paths = {record["files"]["value.json"]["path"] for record in records}
     assert sorted(gzip.decompress((first.root / path).read_bytes()) for path in paths) == [b"1\n", b"2\n"]
     assert pd.read_csv(first.file(ANSWERS_FILE)).to_numpy().tolist() == [[*one] for one in answers]
-    study.corpus.home = study.home / "elsewhere"
+    study.home = study.home / "elsewhere"
     assert times(study).loc[0, TIME_COLUMNS].tolist() == row
     commit(repository)
     again = open_small(tmp_path / "elsewhere", first)
     ask(again, None)
     write_whole(again)
-    again.corpus.published = first
+    again.published = first
     assert set(files(publish_study(again).root)) >= before
 
 

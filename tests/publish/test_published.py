@@ -11,7 +11,6 @@ from lib.book import notebooks
 from lib.book.explorer import explorer_data
 from lib.book.manifest import write_exports, write_manifest, write_results
 from lib.cache import Cache
-from lib.corpus import Corpus
 from lib.data.dataset import read_dataset
 from lib.evaluation import evaluate
 from lib.published import RESULTS
@@ -58,7 +57,7 @@ def test_keys_runs_metrics_and_derived_frames_are_the_published_ones_and_caption
     assert without.provenance == f" Published run of {said}"
     assert without.questions["gold_pages"].tolist() == [[2], [1], [0]]
     assert not {"question", "answer", "evidence"} & set(without.questions)
-    with pytest.raises(NeedsFilings, match="the chunks' text needs the filings, which are not"):
+    with pytest.raises(NeedsFilings, match="the text of chunks needs the filings, which are not"):
         _ = without.chunks
     for changes in ({"bm25.k1": 9.0}, {"chunks.size": 64, "chunks.overlap": 0}):
         with pytest.raises(NeedsFilings, match="needs the filings, which are not on this machine"):
@@ -113,16 +112,16 @@ def run_chapter(name: str, dataset: str) -> dict:
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("name", notebooks.chapters())
 def test_with_filings_no_chapter_encodes_a_text_whose_results_are_published(name, tmp_path, monkeypatch):
-    class UsesPublished(Corpus):
-        def __init__(self, dataset, profile, chunkings, artifacts, *others):
-            super().__init__(dataset, profile, chunkings, tmp_path, *others)
+    class UsesPublished(Study):
+        def __init__(self, dataset, profile, methods, chunkings, artifacts, *others):
+            super().__init__(dataset, profile, methods, chunkings, tmp_path, *others)
             self.store.published = self.published  # for the demo, too, which else shows everything at work
 
     def encode(items):
         raise AssertionError(f"{len(items)} texts are encoded")
 
     rows = Cache.rows
-    monkeypatch.setattr(studies, "Corpus", UsesPublished)
+    monkeypatch.setattr(studies, "Study", UsesPublished)
     monkeypatch.setenv(studies.OUTPUTS_VARIABLE, str(tmp_path / "outputs"))
     monkeypatch.setattr(Cache, "rows", lambda self, space, items, *_, **__: rows(self, space, items, encode))
     run_chapter(name, "demo")
@@ -136,7 +135,7 @@ OTHERS = ("04_page_scorer", "06_generation", "08_claims", "09_question_sets", "1
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("name", [*OFTEN, *(pytest.param(name, marks=pytest.mark.slow) for name in OTHERS)])
 def test_without_filings_a_chapter_shows_what_is_published(name, no_filings, tmp_path, monkeypatch):
-    monkeypatch.setattr(studies, "Corpus", lambda *given: Corpus(*given[:3], tmp_path, *given[4:]))
+    monkeypatch.setattr(studies, "Study", lambda *given: Study(*given[:4], tmp_path, *given[5:]))
     monkeypatch.setenv(studies.OUTPUTS_VARIABLE, str(tmp_path / "outputs"))
     log = run_chapter(name, "")["study"].store.log
     assert {stage for (stage, _), entry in log.items() if entry.origin != "published"} <= {"analysis/claims"}

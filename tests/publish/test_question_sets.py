@@ -9,7 +9,6 @@ import pytest
 from extras.measure import measure
 from extras.publish import verify
 from lib import studies
-from lib.corpus import Corpus
 from lib.data import locate
 from lib.data.dataset import read_dataset, read_questions
 from lib.evaluation import evaluate
@@ -39,7 +38,7 @@ def folder(tmp_path) -> Path:
 def measured_set(study, folder, repository) -> Study:
     """The set's study, measured."""
     dataset = read_questions(folder, "second", study.dataset)
-    found = Study(Corpus(dataset, study.profile, {}, study.home.parents[1], chapter="measure"), METHODS)
+    found = Study(dataset, study.profile, METHODS, {}, study.home.parents[1], chapter="measure")
     quoting = generation("s1", f"Twice: {TEXTS['s2']}", "hyde")
     add_texts(found, [generation("ACME_2020_10K", "Acme makes anvils."), quoting])
     measure(found, say=lambda line: None)

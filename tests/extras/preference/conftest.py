@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from lib.chunkings.table import CHUNKINGS
-from lib.corpus import Corpus
 from lib.data.dataset import read_dataset
 from lib.methods import METHODS
 from lib.profile import Settings, load_profile
@@ -44,6 +43,6 @@ def make_study(tiny_qwen, tiny, tmp_path_factory):
         small |= {"answers.max_tokens": 6, "significance.n_draws": 100}
         profile = load_profile("default").updated({"preference": SETTINGS | changes}).replaced(small)
         profile["name"] = "tiny"
-        return Study(Corpus(read_dataset(folder.write(), "tiny"), profile, CHUNKINGS, root / "artifacts"), METHODS)
+        return Study(read_dataset(folder.write(), "tiny"), profile, METHODS, CHUNKINGS, root / "artifacts")
 
     return make

@@ -12,7 +12,6 @@ from transformers import TrainerCallback
 from lib.__main__ import commands
 from lib.analysis.preference import compared_before, folds, prompt_context
 from lib.chunkings.table import CHUNKINGS
-from lib.corpus import Corpus
 from lib.methods import METHODS
 from lib.study import Study
 
@@ -47,7 +46,7 @@ def test_every_fold_is_trained_once_and_stored_as_safetensors(trained):
         assert not list(entry.path.parent.glob("checkpoints-*"))
     assert models[0].digest != models[1].digest
     assert said[0].startswith("fold 0: ")
-    again = Study(Corpus(study.dataset, study.profile, CHUNKINGS, study.store.root.parent), METHODS)
+    again = Study(study.dataset, study.profile, METHODS, CHUNKINGS, study.store.root.parent)
     assert {entry.origin for entry in training.train_all(again, said.append).values()} == {"reused"}
 
 

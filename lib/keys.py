@@ -1,0 +1,35 @@
+"""What keys of the store have of a profile: its sections, with weights by their hash and with edited data files."""
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+
+from lib.files import ROOT, digest_of_file
+from lib.models.weights import weights_hash
+
+#: Data files that go with a section of the profile, and the digests under which keys do not name them.
+DATA_FILES = {
+    "bm25": {"retrievers/stop_words.txt": "e74feb668ca57f0910d4"},
+    "ahead": {"ahead/kinds.yaml": "15c1c5b3455a690da138", "data/items.yaml": "d4a3975be11b8413334f"},
+    "answers": {"answers/asked.yaml": "b1bb5b93c5843894c9cf", "metrics/answers.yaml": "a87e2f0e1cf2f6baa82c"},
+}
+
+
+@cache
+def data_file_digests(*sections: str) -> dict[str, dict[str, str]]:
+    """What edited data files of sections add to a key: the digests that differ from those of DATA_FILES."""
+    known = {name: digest for section in sections for name, digest in DATA_FILES.get(section, {}).items()}
+    digests = {name: digest_of_file(ROOT / "lib" / name)[:20] for name in known}
+    files = {name: digest for name, digest in digests.items() if digest != known[name]}
+    return {"files": files} if files else {}
+
+
+def settings_of(profile: Mapping, sections: Sequence[str]) -> dict:
+    """Sections of a profile as a part of a key."""
+    hashed = {name: _with_hashes(profile[name]) for name in sections}
+    return {name: value | more if (more := data_file_digests(name)) else value for name, value in hashed.items()}
+
+
+def _with_hashes(settings: object) -> object:
+    if not isinstance(settings, dict):
+        return settings
+    return {key: weights_hash(value) if key == "weights" else _with_hashes(value) for key, value in settings.items()}
