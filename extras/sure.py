@@ -1,4 +1,4 @@
-"""How sure a reading of tables is, fitted and measured: ``python -m extras.sure`` writes ``lib/answers/sure.json``.
+"""How sure a reading of tables is, fitted and measured: ``python -m extras.sure`` writes ``lib/statements/sure.json``.
 
 A reading is given as an answer where its chance is AIM or more, a threshold that is not chosen; what that gives is
 measured on companies that the coefficients have not seen. The features were chosen by people who had seen these means.

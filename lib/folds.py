@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from lib.schema import StudyError
+from lib.text.tokens import word_weights
 
 By = Literal["filing", "company"]
 NEAR_COPY = 0.95
@@ -73,12 +74,12 @@ def make_folds(questions: pd.DataFrame, filings: pd.DataFrame, by: By, n_folds: 
 def similarity(first: Sequence[str], second: Sequence[str]) -> np.ndarray:
     """How alike texts are in their words, from 0 to 1, shape (len(first), len(second)): a weighted Jaccard index.
 
-    A word weighs ``log(1 + n / df)`` over the distinct texts, so that a company's name or a year, which makes two
+    Words have the weights of :func:`lib.text.tokens.word_weights` over the distinct texts, so that a company's name or
+    a year, which makes two
     questions of one template different questions, counts for more than ``what`` or ``the``.
     """
     bags = {text: frozenset(WORD.findall(text.lower())) for text in (*first, *second)}
-    frequency = Counter(word for bag in bags.values() for word in bag)
-    weight = {word: math.log(1 + len(bags) / count) for word, count in frequency.items()}
+    weight = word_weights(bags.values())
 
     def alike(a: str, b: str) -> float:
         shared = math.fsum(weight[word] for word in bags[a] & bags[b])

@@ -8,9 +8,9 @@ from lib.models.weights import weights_hash
 
 #: Data files that go with a section of the profile, and the digests under which keys do not name them.
 DATA_FILES = {
-    "bm25": {"retrievers/stop_words.txt": "e74feb668ca57f0910d4"},
-    "ahead": {"ahead/kinds.yaml": "15c1c5b3455a690da138", "data/items.yaml": "d4a3975be11b8413334f"},
-    "answers": {"answers/asked.yaml": "b1bb5b93c5843894c9cf", "metrics/answers.yaml": "a87e2f0e1cf2f6baa82c"},
+    "bm25": {"text/stop_words.txt": "e74feb668ca57f0910d4"},
+    "ahead": {"ahead/kinds.yaml": "15c1c5b3455a690da138", "statements/items.yaml": "d4a3975be11b8413334f"},
+    "answers": {"statements/asked.yaml": "b1bb5b93c5843894c9cf", "metrics/answers.yaml": "a87e2f0e1cf2f6baa82c"},
 }
 
 

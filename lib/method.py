@@ -60,6 +60,12 @@ class Search(Protocol):
     def make_generator(self) -> Generator:
         """The profile's language model."""
 
+    def need_filings(self, what: str) -> None:
+        """Refuse what is impossible without the filings: NeedsFilings where their texts are not on this machine."""
+
+    def write(self, name: str, content: str | bytes) -> Path:
+        """Write a file of the study's outputs, whole or not at all."""
+
     def digest(self, name: str) -> str:
         """What identifies the content of a frame."""
 

@@ -11,6 +11,21 @@ from lib.schema import Condition, StudyError
 #: Trained methods that the breakdowns and the answers look at beside the best baseline.
 TRAINED = ("page_scorer", "ahead")
 
+RERANKER = "reranker"
+#: Rows that add something behind a match of filings: what, and the matched row without it.
+ADDED = {
+    "dense_records_rerank": (RERANKER, "dense_records"),
+    "hybrid_rrf_records_rerank": (RERANKER, "hybrid_rrf_records"),
+    "multi_hyde_records_rerank": (RERANKER, "multi_hyde_records"),
+    "dense_covers_rerank": (RERANKER, "dense_covers"),
+    "hybrid_rrf_covers_rerank": (RERANKER, "hybrid_rrf_covers"),
+    "multi_hyde_covers_rerank": (RERANKER, "multi_hyde_covers"),
+    "multi_hyde_records": ("HyDE, several passages", "dense_records"),
+    "contextual_hybrid_records": ("written contexts", "hybrid_rrf_records"),
+    "multi_hyde_covers": ("HyDE, several passages", "dense_covers"),
+    "contextual_hybrid_covers": ("written contexts", "hybrid_rrf_covers"),
+}
+
 
 def of_family(family: str = MAIN) -> list[str]:
     """The methods of the study itself, or those of one sibling study."""
@@ -31,7 +46,7 @@ def chosen(
     if not names or not isinstance(names, (list, tuple)):
         raise StudyError(f"{what} is {names!r}: give names with spaces between, such as bm25 dense")
     if unknown := [name for name in names if name not in list(METHODS)]:
-        raise StudyError(f"no method {unknown[0]!r}: say one of {', '.join(METHODS)}")
+        raise StudyError(f"unknown method {unknown[0]!r}; choose from {', '.join(METHODS)}")
     return list(dict.fromkeys(names))
 
 
@@ -63,13 +78,13 @@ def compared(profile: Settings) -> list[tuple[str, Condition]]:
     return [run for run in measured(profile) if METHODS[run[0]].family != STORED]
 
 
-def added_behind(matched: Sequence[str], known: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """What is added behind a match of filings, in ``known`` rows: name → what, and the matched row that lacks it."""
-    added = {f"{name}_rerank": ("reranker", name) for name in matched}
-    for kind in ("records", "covers"):
-        added[f"multi_hyde_{kind}"] = "HyDE, several passages", f"dense_{kind}"
-        added[f"contextual_hybrid_{kind}"] = "written contexts", f"hybrid_rrf_{kind}"
-    return {name: (what, base) for name, (what, base) in added.items() if name in known and base in known}
+def added_behind(matched: Sequence[str], available: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """What available rows add behind a match of filings: name → what, and the matched row that lacks it."""
+    return {
+        name: (what, base)
+        for name, (what, base) in ADDED.items()
+        if {name, base} <= {*available} and (what != RERANKER or base in matched)
+    }
 
 
 def by_knowledge(names: Sequence[str]) -> dict[str, list[str]]:
@@ -83,5 +98,5 @@ def by_knowledge(names: Sequence[str]) -> dict[str, list[str]]:
         "Untrained, filings matched first": lambda row: row.family == MATCHED,
         "Page scorers": lambda row: row.is_trained and row.name.startswith("page_scorer"),
     }
-    found = {group: sorted(name for name in names if is_in(METHODS[name])) for group, is_in in groups.items()}
-    return {group: members for group, members in found.items() if members}
+    members = {group: sorted(name for name in names if is_in(METHODS[name])) for group, is_in in groups.items()}
+    return {group: names for group, names in members.items() if names}

@@ -7,7 +7,10 @@ that a condition admits. A retriever may ignore it, as what it scores outside is
 fuses, scales or reranks has to apply it, so that no chunk outside has an effect.
 """
 
+from collections.abc import Callable
 from functools import partial
+
+import numpy as np
 
 from lib.ahead import search as ahead
 from lib.method import GENERAL, MAIN, MATCHED, ORDERED, STORED, Method
@@ -39,268 +42,527 @@ TRAINING, TEXTS, RECORDS, PAIRS = NEEDS = ("training", "language model", "metada
 METHODS: dict[str, Method] = {}
 
 
-def row(name: str, title: str, pipeline: str, source: str, score, *settings: str, family=MAIN, **more) -> None:
-    """Add a row to the table; ``settings`` are sections of the profile, ``more`` are other fields of Method.
+def row(
+    name: str,
+    *,
+    title: str,
+    pipeline: str,
+    score: Callable[..., np.ndarray],
+    source: str = "",
+    family: str = MAIN,
+    uses: tuple[str, ...] = (),
+    needs: tuple[str, ...] = (),
+    **more: object,
+) -> None:
+    """Add a row to the table; arguments are the fields of :class:`lib.method.Method`.
 
-    It needs what the methods that it uses need. Outside of the main family it changes the first of these, and is
-    measured under the standard condition; one of a sibling study under ``oracle-document`` too.
+    A row needs what the methods that it uses need, and a language model where it ``writes``. Outside of the main family
+    it changes the first of these methods, and is measured under the standard condition; one of a sibling study, whose
+    paper comes before its own sources, under ``oracle-document`` too.
     """
     if name in METHODS:
         raise ValueError(f"the method {name} is in the table twice")
-    uses, needs = more.get("uses", ()), {*more.pop("needs", ())} | ({TEXTS} if "writes" in more else set())
-    needs |= {need for used in uses for need in METHODS[used].needs}
+    inherited = {need for used in uses for need in METHODS[used].needs}
+    own = {*needs, TEXTS} if "writes" in more else {*needs}
     if family != MAIN:
-        usual = {"conditions": SEARCHED if family in PAPERS else STANDARD, "changes": uses[0] if uses else ""}
-        more = usual | more
-    sources = f"{PAPERS[family]},{source}".strip(",") if family in PAPERS else source
-    more["needs"] = tuple(need for need in NEEDS if need in needs)
-    METHODS[name] = Method(name, title, pipeline, sources, score, settings, family=family, **more)
+        conditions = SEARCHED if family in PAPERS else STANDARD
+        more = {"conditions": conditions, "changes": uses[0] if uses else ""} | more
+    if family in PAPERS:
+        source = ",".join(filter(None, [PAPERS[family], source]))
+    more["needs"] = tuple(need for need in NEEDS if need in inherited | own)
+    METHODS[name] = Method(name, title, pipeline, source, score, family=family, uses=uses, **more)
+
+
+def matched_by_records(name: str, title: str, of: str) -> None:
+    """Add a row: filings are matched by the dataset's records before the search of another row."""
+    _matched(name, title, of, "records", {"covers": False}, needs=(RECORDS,))
+
+
+def matched_by_covers(name: str, title: str, of: str) -> None:
+    """Add a row: filings are matched by their first pages alone before the search of another row."""
+    _matched(name, title, of, "cover pages", {"covers": True})
+
+
+def _matched(name: str, title: str, of: str, by: str, how: dict[str, bool], **more: object) -> None:
+    base = METHODS[of]
+    row(
+        name,
+        title=title,
+        pipeline=f"question → company, period and form → the filings whose {by} fit best → {base.title}; "
+        "then all filings",
+        source=base.source if base.is_trained else "",
+        family=ORDERED if base.family == ORDERED else MATCHED,
+        score=matched.score,
+        uses=(of,),
+        options={"method": of, **how},
+        inputs=partial(matched.inputs, **how),
+        **more,
+    )
+
+
+def reranked(name: str, title: str, of: str, n: int) -> None:
+    """Add a row: the first ``n`` chunks of a row with matched filings, read again by the cross-encoder."""
+    row(
+        name,
+        title=title,
+        pipeline=f"{METHODS[of].pipeline} → the first {n} → cross-encoder that reads the first 256 tokens",
+        source="nogueira2019bert",
+        family=MATCHED,
+        score=rerank.score,
+        settings=("rerank",),
+        uses=(of,),
+        options={"first_stage": of, "n": n, "head_tokens": rerank.HEAD_TOKENS},
+        needs=(PAIRS,),
+    )
 
 
 # fmt: off
-row("dense", "Dense", "question → embedding → cosine with the best window of each chunk",
-    "karpukhin2020dpr,reimers2019sbert", dense.score, "embedder")
-row("bm25", "BM25", "question → finance tokens without stop words → Okapi BM25 over chunks",
-    "robertson2009bm25", bm25.score, "bm25", version=2)
-row("bm25_rank_bm25", "BM25, weights of rank_bm25 (as published)",
-    "question → finance tokens → rank_bm25's scores, which give frequent words a floor weight",
-    "robertson2009bm25,kobeissi2026", bm25.score, "bm25", options={"form": "rank_bm25"})
-row("splade", "SPLADE", "question → weighted vocabulary terms → dot product with each chunk's terms",
-    "formal2021splade", splade.score, "splade")
-row("hybrid_rrf", "Hybrid RRF", "dense and BM25 → reciprocal rank fusion",
-    "cormack2009rrf", fusion.score, "hybrid_rrf", uses=("dense", "bm25"))
-row("parent_child", "Parent-child", "question → embedding → cosine with small children → their parent chunks",
-    "yang2023smalltobig", dense.score_children, "embedder", "parent_child")
-row("query_expansion", "Query expansion", "question → acronyms and fiscal years spelt out → dense",
-    "carpineto2012expansion", expansion.score, "embedder", inputs=expansion.expanded_questions)
-row("hyde", "HyDE", "question → a passage that a language model writes → dense",
-    "gao2023hyde", hyde.score, "embedder", "hyde", "generator",
-    inputs=hyde.written_passages, writes={"hyde": 0.25})  # one of Multi-HyDE's four passages
-row("multi_hyde", "Multi-HyDE", "question → four written passages → their mean embedding → dense",
-    "george2025multihyde", hyde.score_multi, "embedder", "hyde", "generator",
+row("dense", title="Dense",
+    pipeline="question → embedding → cosine with the best window of each chunk",
+    source="karpukhin2020dpr,reimers2019sbert", score=dense.score, settings=("embedder",))
+row("bm25", title="BM25",
+    pipeline="question → finance tokens without stop words → Okapi BM25 over chunks",
+    source="robertson2009bm25", score=bm25.score, settings=("bm25",), version=2)
+row("bm25_rank_bm25", title="BM25, weights of rank_bm25 (as published)",
+    pipeline="question → finance tokens → rank_bm25's scores, which give frequent words a floor weight",
+    source="robertson2009bm25,kobeissi2026", score=bm25.score, settings=("bm25",), options={"form": "rank_bm25"})
+row("splade", title="SPLADE",
+    pipeline="question → weighted vocabulary terms → dot product with each chunk's terms",
+    source="formal2021splade", score=splade.score, settings=("splade",))
+row("hybrid_rrf", title="Hybrid RRF",
+    pipeline="dense and BM25 → reciprocal rank fusion",
+    source="cormack2009rrf", score=fusion.score, settings=("hybrid_rrf",), uses=("dense", "bm25"))
+row("parent_child", title="Parent-child",
+    pipeline="question → embedding → cosine with small children → their parent chunks",
+    source="yang2023smalltobig", score=dense.score_children, settings=("embedder", "parent_child"))
+row("query_expansion", title="Query expansion",
+    pipeline="question → acronyms and fiscal years spelt out → dense",
+    source="carpineto2012expansion", score=expansion.score, settings=("embedder",), inputs=expansion.expanded_questions)
+row("hyde", title="HyDE",
+    pipeline="question → a passage that a language model writes → dense",
+    source="gao2023hyde", score=hyde.score, settings=("embedder", "hyde", "generator"), inputs=hyde.written_passages,
+    writes={"hyde": 0.25})
+row("multi_hyde", title="Multi-HyDE",
+    pipeline="question → four written passages → their mean embedding → dense",
+    source="george2025multihyde", score=hyde.score_multi, settings=("embedder", "hyde", "generator"),
     inputs=hyde.written_passages, writes={"hyde": 1.0})
-row("rerank", "Dense + reranker", "dense → first 20 → cross-encoder",
-    "nogueira2019bert", rerank.score, "rerank", uses=("dense",), needs=(PAIRS,))
-row("multi_hyde_rerank", "Multi-HyDE + reranker", "Multi-HyDE → first 20 → cross-encoder",
-    "george2025multihyde,nogueira2019bert", rerank.score, "rerank",
-    uses=("multi_hyde",), options={"first_stage": "multi_hyde"}, needs=(PAIRS,))
+row("rerank", title="Dense + reranker",
+    pipeline="dense → first 20 → cross-encoder",
+    source="nogueira2019bert", score=rerank.score, settings=("rerank",), uses=("dense",), needs=(PAIRS,))
+row("multi_hyde_rerank", title="Multi-HyDE + reranker",
+    pipeline="Multi-HyDE → first 20 → cross-encoder",
+    source="george2025multihyde,nogueira2019bert", score=rerank.score, settings=("rerank",), uses=("multi_hyde",),
+    options={"first_stage": "multi_hyde"}, needs=(PAIRS,))
 
-_BEST_PAGES = "ranks all pages → dense search of the chunks of the best P"
-_SMALL_MAP = "question → a small adapter on frozen vectors, trained in folds by"
-_FROZEN, _TUNED = ("embedder", "page_scorer", "page_scorer_light"), ("embedder", "page_scorer")
-row("page_then_chunk", "Page, then chunk", f"question → the untrained encoder {_BEST_PAGES}",
-    "kobeissi2026", pages.score, *_FROZEN, options={"scorer": "untrained"})
-row("page_scorer_light", "Light page scorer, chunk order", f"{_SMALL_MAP} company, {_BEST_PAGES}",
-    "kobeissi2026", pages.score, *_FROZEN, options={"scorer": "light"}, needs=(TRAINING,))
-row("page_scorer_light_filing", "Light page scorer, chunk order, folds by filing",
-    f"{_SMALL_MAP} filing, {_BEST_PAGES}",
-    "kobeissi2026", pages.score, *_FROZEN, options={"scorer": "light", "by": "filing"}, needs=(TRAINING,))
-row("page_scorer", "Page scorer, as published", f"question → an encoder fine-tuned in folds by company {_BEST_PAGES}",
-    "kobeissi2026,henderson2017mnrl", pages.score, *_TUNED, needs=(TRAINING,))
-row("page_scorer_filing", "Page scorer, as published, folds by filing",
-    f"question → an encoder fine-tuned in folds by filing {_BEST_PAGES}", "kobeissi2026,henderson2017mnrl",
-    pages.score, *_TUNED, options={"by": "filing"}, needs=(TRAINING,))
+# Pages first, then chunks: the page scorer and what it is compared with.
+row("page_then_chunk", title="Page, then chunk",
+    pipeline="question → the untrained encoder ranks all pages → dense search of the chunks of the best P",
+    source="kobeissi2026", score=pages.score, settings=("embedder", "page_scorer", "page_scorer_light"),
+    options={"scorer": "untrained"})
+row("page_scorer_light", title="Light page scorer, chunk order",
+    pipeline=(
+        "question → a small adapter on frozen vectors, trained in folds by company, ranks all pages → "
+        "dense search of the chunks of the best P"
+    ),
+    source="kobeissi2026", score=pages.score, settings=("embedder", "page_scorer", "page_scorer_light"),
+    options={"scorer": "light"}, needs=(TRAINING,))
+row("page_scorer_light_filing", title="Light page scorer, chunk order, folds by filing",
+    pipeline=(
+        "question → a small adapter on frozen vectors, trained in folds by filing, ranks all pages → "
+        "dense search of the chunks of the best P"
+    ),
+    source="kobeissi2026", score=pages.score, settings=("embedder", "page_scorer", "page_scorer_light"),
+    options={"scorer": "light", "by": "filing"}, needs=(TRAINING,))
+row("page_scorer", title="Page scorer, as published",
+    pipeline=(
+        "question → an encoder fine-tuned in folds by company ranks all pages → "
+        "dense search of the chunks of the best P"
+    ),
+    source="kobeissi2026,henderson2017mnrl", score=pages.score, settings=("embedder", "page_scorer"), needs=(TRAINING,))
+row("page_scorer_filing", title="Page scorer, as published, folds by filing",
+    pipeline=(
+        "question → an encoder fine-tuned in folds by filing ranks all pages → "
+        "dense search of the chunks of the best P"
+    ),
+    source="kobeissi2026,henderson2017mnrl", score=pages.score, settings=("embedder", "page_scorer"),
+    options={"by": "filing"}, needs=(TRAINING,))
 
-_AHEAD = ("embedder", "bm25", "ahead")
-_VIEWS = ("question → best pages by words, pairs of words, windows, statements and identity → boosted trees, trained "
-          "on several question sets, beside the untrained sum of identity and words")
-_kinds = partial(ahead.inputs, kinds=True)
-row("ahead", "Ahead", f"{_VIEWS}; page kinds by hand-written phrases", "burges2010lambdamart", ahead.score, *_AHEAD,
-    options={"kinds": True}, inputs=_kinds, needs=(TRAINING, RECORDS))
+# The page ranker.
+row("ahead", title="Ahead",
+    pipeline=(
+        "question → best pages by words, pairs of words, windows, statements and identity → boosted trees, trained "
+        "on several question sets, beside the untrained sum of identity and words; page kinds by hand-written "
+        "phrases"
+    ),
+    source="burges2010lambdamart", score=ahead.score, settings=("embedder", "bm25", "ahead"), options={"kinds": True},
+    inputs=partial(ahead.inputs, kinds=True), needs=(TRAINING, RECORDS))
 
-
-def match_first(*names: str, family: str) -> None:
-    """Add rows ``NAME_records`` or ``NAME_covers``: filings are matched by these before the search of row NAME."""
-    for name in names:
-        method, _, kind = name.rpartition("_")
-        base, what = METHODS[method], {"records": "records", "covers": "cover pages"}[kind]
-        row(name, f"{base.title}, filings matched by {what}",
-            f"question → company, period and form → the filings whose {what} fit best → {base.title}; then all filings",
-            base.source if base.is_trained else "", matched.score, uses=(method,), family=family,
-            options={"method": method, "covers": kind == "covers"}, needs=(RECORDS,) if kind == "records" else (),
-            inputs=partial(matched.inputs, covers=kind == "covers"))
-
-
-match_first("dense_records", "bm25_records", "hybrid_rrf_records", "parent_child_records", "multi_hyde_records",
-            "dense_covers", "bm25_covers", "hybrid_rrf_covers", "parent_child_covers", "multi_hyde_covers",
-            family=MATCHED)  # untrained rivals of the trained rows
+# Untrained rivals of the trained rows: filings are matched before the search.
+matched_by_records("dense_records", title="Dense, filings matched by records", of="dense")
+matched_by_records("bm25_records", title="BM25, filings matched by records", of="bm25")
+matched_by_records("hybrid_rrf_records", title="Hybrid RRF, filings matched by records", of="hybrid_rrf")
+matched_by_records("parent_child_records", title="Parent-child, filings matched by records", of="parent_child")
+matched_by_records("multi_hyde_records", title="Multi-HyDE, filings matched by records", of="multi_hyde")
+matched_by_covers("dense_covers", title="Dense, filings matched by cover pages", of="dense")
+matched_by_covers("bm25_covers", title="BM25, filings matched by cover pages", of="bm25")
+matched_by_covers("hybrid_rrf_covers", title="Hybrid RRF, filings matched by cover pages", of="hybrid_rrf")
+matched_by_covers("parent_child_covers", title="Parent-child, filings matched by cover pages", of="parent_child")
+matched_by_covers("multi_hyde_covers", title="Multi-HyDE, filings matched by cover pages", of="multi_hyde")
 
 # Page scorers with another stage two; folds by company.
-_BEST = "ranks all pages → the chunks of the best P in the order of"
-_ORDERS = {"page": f"{_BEST} their pages",
-           "sum": f"{_BEST} the sum of their page's score and their own, both standardised"}
-_SCORERS = {
-    "full": ("an encoder", "page_scorer", _TUNED, ()),
-    "light": ("a small adapter on frozen vectors", "page_scorer_light", _FROZEN, ()),
-    "best": ("an encoder that reads company, period and form before each page", "page_scorer",
-             (*_TUNED, "page_scorer_best"), (RECORDS,)),
-}
-for _name, _title, _scorer, _order in (
-    ("page_scorer_order", "Page scorer, page order", "full", "page"),
-    ("page_scorer_sum", "Page scorer, sum of scores", "full", "sum"),
-    ("page_scorer_light_order", "Light page scorer, page order", "light", "page"),
-    ("page_scorer_light_sum", "Light page scorer, sum of scores", "light", "sum"),
-    ("page_scorer_best_order", "Page scorer with header, page order", "best", "page"),
-    ("page_scorer_best_sum", "Page scorer with header, sum of scores", "best", "sum"),
-):
-    _read, _base, _settings, _records = _SCORERS[_scorer]
-    row(_name, _title, f"question → {_read}, trained in folds by company, {_ORDERS[_order]}", "kobeissi2026",
-        pages.score, *_settings, options={"scorer": _scorer, "order": _order}, changes=_base,
-        needs=(TRAINING, *_records), family=ORDERED)
-match_first("page_scorer_order_records", "page_scorer_order_covers", "page_scorer_sum_records",
-            "page_scorer_sum_covers", "page_scorer_light_order_records", "page_scorer_light_order_covers",
-            "page_scorer_light_sum_records", "page_scorer_light_sum_covers", "page_scorer_best_order_records",
-            "page_scorer_best_order_covers", "page_scorer_best_sum_records", "page_scorer_best_sum_covers",
-            family=ORDERED)
+row("page_scorer_order", title="Page scorer, page order", family=ORDERED,
+    pipeline=(
+        "question → an encoder, trained in folds by company, ranks all pages → "
+        "the chunks of the best P in the order of their pages"
+    ),
+    source="kobeissi2026", score=pages.score, settings=("embedder", "page_scorer"),
+    options={"scorer": "full", "order": "page"}, changes="page_scorer", needs=(TRAINING,))
+row("page_scorer_sum", title="Page scorer, sum of scores", family=ORDERED,
+    pipeline=(
+        "question → an encoder, trained in folds by company, ranks all pages → the chunks of the best P in the order "
+        "of the sum of their page's score and their own, both standardised"
+    ),
+    source="kobeissi2026", score=pages.score, settings=("embedder", "page_scorer"),
+    options={"scorer": "full", "order": "sum"}, changes="page_scorer", needs=(TRAINING,))
+row("page_scorer_light_order", title="Light page scorer, page order", family=ORDERED,
+    pipeline=(
+        "question → a small adapter on frozen vectors, trained in folds by company, ranks all pages → the chunks of "
+        "the best P in the order of their pages"
+    ),
+    source="kobeissi2026", score=pages.score, settings=("embedder", "page_scorer", "page_scorer_light"),
+    options={"scorer": "light", "order": "page"}, changes="page_scorer_light", needs=(TRAINING,))
+row("page_scorer_light_sum", title="Light page scorer, sum of scores", family=ORDERED,
+    pipeline=(
+        "question → a small adapter on frozen vectors, trained in folds by company, ranks all pages → the chunks of "
+        "the best P in the order of the sum of their page's score and their own, both standardised"
+    ),
+    source="kobeissi2026", score=pages.score, settings=("embedder", "page_scorer", "page_scorer_light"),
+    options={"scorer": "light", "order": "sum"}, changes="page_scorer_light", needs=(TRAINING,))
+row("page_scorer_best_order", title="Page scorer with header, page order", family=ORDERED,
+    pipeline=(
+        "question → an encoder that reads company, period and form before each page, trained in folds by company, "
+        "ranks all pages → the chunks of the best P in the order of their pages"
+    ),
+    source="kobeissi2026", score=pages.score, settings=("embedder", "page_scorer", "page_scorer_best"),
+    options={"scorer": "best", "order": "page"}, changes="page_scorer", needs=(TRAINING, RECORDS))
+row("page_scorer_best_sum", title="Page scorer with header, sum of scores", family=ORDERED,
+    pipeline=(
+        "question → an encoder that reads company, period and form before each page, trained in folds by company, "
+        "ranks all pages → "
+        "the chunks of the best P in the order of the sum of their page's score and their own, both standardised"
+    ),
+    source="kobeissi2026", score=pages.score, settings=("embedder", "page_scorer", "page_scorer_best"),
+    options={"scorer": "best", "order": "sum"}, changes="page_scorer", needs=(TRAINING, RECORDS))
+matched_by_records("page_scorer_order_records",
+    title="Page scorer, page order, filings matched by records", of="page_scorer_order")
+matched_by_covers("page_scorer_order_covers",
+    title="Page scorer, page order, filings matched by cover pages", of="page_scorer_order")
+matched_by_records("page_scorer_sum_records",
+    title="Page scorer, sum of scores, filings matched by records", of="page_scorer_sum")
+matched_by_covers("page_scorer_sum_covers",
+    title="Page scorer, sum of scores, filings matched by cover pages", of="page_scorer_sum")
+matched_by_records("page_scorer_light_order_records",
+    title="Light page scorer, page order, filings matched by records", of="page_scorer_light_order")
+matched_by_covers("page_scorer_light_order_covers",
+    title="Light page scorer, page order, filings matched by cover pages", of="page_scorer_light_order")
+matched_by_records("page_scorer_light_sum_records",
+    title="Light page scorer, sum of scores, filings matched by records", of="page_scorer_light_sum")
+matched_by_covers("page_scorer_light_sum_covers",
+    title="Light page scorer, sum of scores, filings matched by cover pages", of="page_scorer_light_sum")
+matched_by_records("page_scorer_best_order_records",
+    title="Page scorer with header, page order, filings matched by records", of="page_scorer_best_order")
+matched_by_covers("page_scorer_best_order_covers",
+    title="Page scorer with header, page order, filings matched by cover pages", of="page_scorer_best_order")
+matched_by_records("page_scorer_best_sum_records",
+    title="Page scorer with header, sum of scores, filings matched by records", of="page_scorer_best_sum")
+matched_by_covers("page_scorer_best_sum_covers",
+    title="Page scorer with header, sum of scores, filings matched by cover pages", of="page_scorer_best_sum")
 
 # The page ranker without training, and without the hand-written page kinds.
-_general = partial(row, family=GENERAL, changes="ahead")
-_general("ahead_untrained", "Identity and words, untrained",
-         "question → fit of each filing's company, period and form + standardised BM25 over whole pages → their chunks",
-         "robertson2009bm25", ahead.score, *_AHEAD,
-         options={"trained": False}, inputs=partial(ahead.inputs, trained=False), needs=(RECORDS,))
-_general("ahead_general", "Ahead without hand-written page kinds", _VIEWS, "burges2010lambdamart", ahead.score,
-         *_AHEAD, inputs=ahead.inputs, needs=(TRAINING, RECORDS))
-_general("ahead_covers", "Ahead by cover pages",
-         f"{_VIEWS}; page kinds by hand-written phrases; filings by their first pages alone", "burges2010lambdamart",
-         ahead.score, *_AHEAD, options={"kinds": True, "covers": True}, inputs=_kinds, needs=(TRAINING,))
+row("ahead_untrained", title="Identity and words, untrained", family=GENERAL,
+    pipeline=(
+        "question → fit of each filing's company, period and form + standardised BM25 over whole pages → "
+        "their chunks"
+    ),
+    source="robertson2009bm25", score=ahead.score, settings=("embedder", "bm25", "ahead"), options={"trained": False},
+    inputs=partial(ahead.inputs, trained=False), changes="ahead", needs=(RECORDS,))
+row("ahead_general", title="Ahead without hand-written page kinds", family=GENERAL,
+    pipeline=(
+        "question → best pages by words, pairs of words, windows, statements and identity → boosted trees, trained "
+        "on several question sets, beside the untrained sum of identity and words"
+    ),
+    source="burges2010lambdamart", score=ahead.score, settings=("embedder", "bm25", "ahead"), inputs=ahead.inputs,
+    changes="ahead", needs=(TRAINING, RECORDS))
+row("ahead_covers", title="Ahead by cover pages", family=GENERAL,
+    pipeline=(
+        "question → best pages by words, pairs of words, windows, statements and identity → boosted trees, trained "
+        "on several question sets, beside the untrained sum of identity and words; page kinds by hand-written "
+        "phrases; filings by their first pages alone"
+    ),
+    source="burges2010lambdamart", score=ahead.score, settings=("embedder", "bm25", "ahead"),
+    options={"kinds": True, "covers": True}, inputs=partial(ahead.inputs, kinds=True), changes="ahead",
+    needs=(TRAINING,))
 
-row("dense_chroma", "Dense in a vector store (as published)",
-    "question → embedding → the nearest windows in one Chroma collection, filtered by filing and page → their chunks",
-    "kobeissi2026,malkov2020hnsw", chroma.score, "embedder", changes="dense", conditions=CONDITIONS, family=STORED)
-
-# What the rows of several sibling studies share.
-_FUSED = ("embedder", "bm25", "hybrid_rrf")
-_WRITTEN, _LENGTHENED = ("embedder", "generator", "sibling_texts"), (*_FUSED, "generator", "sibling_texts")
-_reranked, _HYBRID = {"needs": (PAIRS,), "conditions": STANDARD}, {"n": 50, "first_stage": "hybrid_rrf"}
-_HEADS, _READ = {"head_tokens": rerank.HEAD_TOKENS}, "cross-encoder that reads the first 256 tokens"
+# A search as the study published it, in a vector store.
+row("dense_chroma", title="Dense in a vector store (as published)", family=STORED,
+    pipeline=(
+        "question → embedding → the nearest windows in one Chroma collection, filtered by filing and page → "
+        "their chunks"
+    ),
+    source="kobeissi2026,malkov2020hnsw", score=chroma.score, settings=("embedder",), changes="dense",
+    conditions=CONDITIONS)
 
 # Akarsu et al., "From BM25 to Corrective RAG" (2026): fusion, rerank depth, contexts, written queries.
-_akarsu = partial(row, family=AKARSU)
-_akarsu("bm25_k12", "BM25 as in rank_bm25, k1 = 1.2",
-        "question → words between white space → rank_bm25's scores, k1 = 1.2", "robertson2009bm25",
-        bm25.score, "bm25", options={"k1": 1.2, "form": "rank_bm25, white space"}, changes="bm25", version=2)
-for _name, _k in {"rrf_10": 10, "rrf_30": 30, "rrf_100": 100}.items():
-    _akarsu(_name, f"Hybrid RRF, k = {_k}", f"dense and BM25 → reciprocal rank fusion with k = {_k}", "cormack2009rrf",
-            fusion.score, *_FUSED, options={"k_rrf": _k}, changes="hybrid_rrf", version=2)
-for _name, _percent in {"convex_30": 30, "convex_40": 40, "convex_50": 50, "convex_60": 60, "convex_70": 70,
-                        "convex_80": 80, "convex_90": 90}.items():
-    _akarsu(_name, f"Convex combination, α = {_percent / 100}",
-            f"dense and BM25, each brought to 0..1 → {_percent} % dense and {100 - _percent} % BM25", "bruch2023fusion",
-            convex.score, "embedder", "bm25", options={"alpha": _percent / 100}, changes="hybrid_rrf", version=2)
-for _name, _n in {"rerank_head_20": 20, "rerank_head_50": 50, "rerank_head_100": 100}.items():
-    _akarsu(_name, f"Dense + reranker, first {_n}", f"dense → first {_n} → {_READ}", "nogueira2019bert", rerank.score,
-            "rerank", uses=("dense",), options={"n": _n, **_HEADS}, **_reranked)
-_akarsu("hybrid_rerank", "Hybrid RRF + reranker, heads", f"hybrid RRF → first 50 → {_READ}", "nogueira2019bert",
-        rerank.score, "rerank", uses=("hybrid_rrf",), options={**_HYBRID, **_HEADS}, **_reranked)
-_akarsu("hybrid_rerank_whole", "Hybrid RRF + reranker, whole chunks",
-        "hybrid RRF → first 50 → cross-encoder that reads all windows of a chunk → its best", "nogueira2019bert",
-        rerank.score, "rerank", uses=("hybrid_rrf",), options=_HYBRID, **_reranked)
-_HEADER, _CONTEXTS = ("the filing's company, form and year before each chunk",
-                      "what a language model wrote of the filing before each chunk")
-_header = {"options": {"context": "header"}, "inputs": partial(contextual.contexts, kind="header"), "needs": (RECORDS,)}
-_written = {"options": {"context": "written"}, "inputs": partial(contextual.contexts, kind="written"),
-            "writes": {"filing_context": 1.0}}
-_akarsu("contextual_header_dense", "Contextual dense, header", f"{_HEADER} → dense",
-        "anthropic2024contextual", contextual.score_dense, "embedder", changes="dense", **_header)
-_akarsu("contextual_header_hybrid", "Contextual hybrid, header", f"{_HEADER} → dense and BM25 → reciprocal rank fusion",
-        "anthropic2024contextual", contextual.score_hybrid, *_FUSED, changes="hybrid_rrf", version=2, **_header)
-_akarsu("contextual_dense", "Contextual dense, written context", f"{_CONTEXTS} → dense",
-        "anthropic2024contextual", contextual.score_dense, "embedder", "generator", changes="dense", **_written)
-_akarsu("contextual_hybrid", "Contextual hybrid, written context",
-        f"{_CONTEXTS} → dense and BM25 → reciprocal rank fusion", "anthropic2024contextual",
-        contextual.score_hybrid, *_FUSED, "generator", changes="hybrid_rrf", version=2, **_written)
-_akarsu("hyde_akarsu", "HyDE, one passage with numbers",
-        "question → a passage that a language model writes at temperature 0, asked for numbers → dense", "gao2023hyde",
-        hyde.score, *_WRITTEN, options={"kind": "hyde_akarsu"},
-        inputs=partial(hyde.written_passages, kind="hyde_akarsu"), writes={"hyde_akarsu": 1.0}, changes="dense")
-_akarsu("multi_query", "Multi-query", "question → three rewrites by a language model at temperature 0 → each and the "
-        "question dense → reciprocal rank fusion", "cormack2009rrf", rewritten.score_multi_query, "embedder",
-        "hybrid_rrf", "generator", "sibling_texts", inputs=rewritten.queries, writes={"rewrites": 1.0}, changes="dense")
-_akarsu("crag", "Corrective RAG", "hybrid RRF → a model reads and labels the first 5 → none relevant: rewritten, "
-        "hybrid again → the round with more relevant chunks", "yan2024crag", judged.score_corrected, *_LENGTHENED,
-        "run", uses=("hybrid_rrf",), inputs=lambda search: judged.verdicts(search).to_dict("records"),
-        writes={"judge": 1.0, "correction": 1.0}, version=2, conditions=STANDARD)
+row("bm25_k12", title="BM25 as in rank_bm25, k1 = 1.2", family=AKARSU,
+    pipeline="question → words between white space → rank_bm25's scores, k1 = 1.2",
+    source="robertson2009bm25", score=bm25.score, settings=("bm25",),
+    options={"k1": 1.2, "form": "rank_bm25, white space"}, changes="bm25", version=2)
+row("rrf_10", title="Hybrid RRF, k = 10", family=AKARSU,
+    pipeline="dense and BM25 → reciprocal rank fusion with k = 10",
+    source="cormack2009rrf", score=fusion.score, settings=("embedder", "bm25", "hybrid_rrf"), options={"k_rrf": 10},
+    changes="hybrid_rrf", version=2)
+row("rrf_30", title="Hybrid RRF, k = 30", family=AKARSU,
+    pipeline="dense and BM25 → reciprocal rank fusion with k = 30",
+    source="cormack2009rrf", score=fusion.score, settings=("embedder", "bm25", "hybrid_rrf"), options={"k_rrf": 30},
+    changes="hybrid_rrf", version=2)
+row("rrf_100", title="Hybrid RRF, k = 100", family=AKARSU,
+    pipeline="dense and BM25 → reciprocal rank fusion with k = 100",
+    source="cormack2009rrf", score=fusion.score, settings=("embedder", "bm25", "hybrid_rrf"), options={"k_rrf": 100},
+    changes="hybrid_rrf", version=2)
+row("convex_30", title="Convex combination, α = 0.3", family=AKARSU,
+    pipeline="dense and BM25, each brought to 0..1 → 30 % dense and 70 % BM25",
+    source="bruch2023fusion", score=convex.score, settings=("embedder", "bm25"), options={"alpha": 0.3},
+    changes="hybrid_rrf", version=2)
+row("convex_40", title="Convex combination, α = 0.4", family=AKARSU,
+    pipeline="dense and BM25, each brought to 0..1 → 40 % dense and 60 % BM25",
+    source="bruch2023fusion", score=convex.score, settings=("embedder", "bm25"), options={"alpha": 0.4},
+    changes="hybrid_rrf", version=2)
+row("convex_50", title="Convex combination, α = 0.5", family=AKARSU,
+    pipeline="dense and BM25, each brought to 0..1 → 50 % dense and 50 % BM25",
+    source="bruch2023fusion", score=convex.score, settings=("embedder", "bm25"), options={"alpha": 0.5},
+    changes="hybrid_rrf", version=2)
+row("convex_60", title="Convex combination, α = 0.6", family=AKARSU,
+    pipeline="dense and BM25, each brought to 0..1 → 60 % dense and 40 % BM25",
+    source="bruch2023fusion", score=convex.score, settings=("embedder", "bm25"), options={"alpha": 0.6},
+    changes="hybrid_rrf", version=2)
+row("convex_70", title="Convex combination, α = 0.7", family=AKARSU,
+    pipeline="dense and BM25, each brought to 0..1 → 70 % dense and 30 % BM25",
+    source="bruch2023fusion", score=convex.score, settings=("embedder", "bm25"), options={"alpha": 0.7},
+    changes="hybrid_rrf", version=2)
+row("convex_80", title="Convex combination, α = 0.8", family=AKARSU,
+    pipeline="dense and BM25, each brought to 0..1 → 80 % dense and 20 % BM25",
+    source="bruch2023fusion", score=convex.score, settings=("embedder", "bm25"), options={"alpha": 0.8},
+    changes="hybrid_rrf", version=2)
+row("convex_90", title="Convex combination, α = 0.9", family=AKARSU,
+    pipeline="dense and BM25, each brought to 0..1 → 90 % dense and 10 % BM25",
+    source="bruch2023fusion", score=convex.score, settings=("embedder", "bm25"), options={"alpha": 0.9},
+    changes="hybrid_rrf", version=2)
+row("rerank_head_20", title="Dense + reranker, first 20", family=AKARSU,
+    pipeline="dense → first 20 → cross-encoder that reads the first 256 tokens",
+    source="nogueira2019bert", score=rerank.score, settings=("rerank",), uses=("dense",),
+    options={"n": 20, "head_tokens": rerank.HEAD_TOKENS}, needs=(PAIRS,), conditions=STANDARD)
+row("rerank_head_50", title="Dense + reranker, first 50", family=AKARSU,
+    pipeline="dense → first 50 → cross-encoder that reads the first 256 tokens",
+    source="nogueira2019bert", score=rerank.score, settings=("rerank",), uses=("dense",),
+    options={"n": 50, "head_tokens": rerank.HEAD_TOKENS}, needs=(PAIRS,), conditions=STANDARD)
+row("rerank_head_100", title="Dense + reranker, first 100", family=AKARSU,
+    pipeline="dense → first 100 → cross-encoder that reads the first 256 tokens",
+    source="nogueira2019bert", score=rerank.score, settings=("rerank",), uses=("dense",),
+    options={"n": 100, "head_tokens": rerank.HEAD_TOKENS}, needs=(PAIRS,), conditions=STANDARD)
+row("hybrid_rerank", title="Hybrid RRF + reranker, heads", family=AKARSU,
+    pipeline="hybrid RRF → first 50 → cross-encoder that reads the first 256 tokens",
+    source="nogueira2019bert", score=rerank.score, settings=("rerank",), uses=("hybrid_rrf",),
+    options={"n": 50, "first_stage": "hybrid_rrf", "head_tokens": rerank.HEAD_TOKENS}, needs=(PAIRS,),
+    conditions=STANDARD)
+row("hybrid_rerank_whole", title="Hybrid RRF + reranker, whole chunks", family=AKARSU,
+    pipeline="hybrid RRF → first 50 → cross-encoder that reads all windows of a chunk → its best",
+    source="nogueira2019bert", score=rerank.score, settings=("rerank",), uses=("hybrid_rrf",),
+    options={"n": 50, "first_stage": "hybrid_rrf"}, needs=(PAIRS,), conditions=STANDARD)
+row("contextual_header_dense", title="Contextual dense, header", family=AKARSU,
+    pipeline="the filing's company, form and year before each chunk → dense",
+    source="anthropic2024contextual", score=contextual.score_dense, settings=("embedder",),
+    options={"context": "header"}, inputs=partial(contextual.contexts, kind="header"), changes="dense",
+    needs=(RECORDS,))
+row("contextual_header_hybrid", title="Contextual hybrid, header", family=AKARSU,
+    pipeline="the filing's company, form and year before each chunk → dense and BM25 → reciprocal rank fusion",
+    source="anthropic2024contextual", score=contextual.score_hybrid, settings=("embedder", "bm25", "hybrid_rrf"),
+    options={"context": "header"}, inputs=partial(contextual.contexts, kind="header"), changes="hybrid_rrf",
+    needs=(RECORDS,), version=2)
+row("contextual_dense", title="Contextual dense, written context", family=AKARSU,
+    pipeline="what a language model wrote of the filing before each chunk → dense",
+    source="anthropic2024contextual", score=contextual.score_dense, settings=("embedder", "generator"),
+    options={"context": "written"}, inputs=partial(contextual.contexts, kind="written"), writes={"filing_context": 1.0},
+    changes="dense")
+row("contextual_hybrid", title="Contextual hybrid, written context", family=AKARSU,
+    pipeline="what a language model wrote of the filing before each chunk → dense and BM25 → reciprocal rank fusion",
+    source="anthropic2024contextual", score=contextual.score_hybrid,
+    settings=("embedder", "bm25", "hybrid_rrf", "generator"), options={"context": "written"},
+    inputs=partial(contextual.contexts, kind="written"), writes={"filing_context": 1.0}, changes="hybrid_rrf",
+    version=2)
+row("hyde_akarsu", title="HyDE, one passage with numbers", family=AKARSU,
+    pipeline="question → a passage that a language model writes at temperature 0, asked for numbers → dense",
+    source="gao2023hyde", score=hyde.score, settings=("embedder", "generator", "sibling_texts"),
+    options={"kind": "hyde_akarsu"}, inputs=partial(hyde.written_passages, kind="hyde_akarsu"),
+    writes={"hyde_akarsu": 1.0}, changes="dense")
+row("multi_query", title="Multi-query", family=AKARSU,
+    pipeline=(
+        "question → three rewrites by a language model at temperature 0 → each and the question dense → "
+        "reciprocal rank fusion"
+    ),
+    source="cormack2009rrf", score=rewritten.score_multi_query,
+    settings=("embedder", "hybrid_rrf", "generator", "sibling_texts"), inputs=rewritten.queries,
+    writes={"rewrites": 1.0}, changes="dense")
+row("crag", title="Corrective RAG", family=AKARSU,
+    pipeline=(
+        "hybrid RRF → a model reads and labels the first 5 → none relevant: rewritten, hybrid again → "
+        "the round with more relevant chunks"
+    ),
+    source="yan2024crag", score=judged.score_corrected,
+    settings=("embedder", "bm25", "hybrid_rrf", "generator", "sibling_texts", "run"), uses=("hybrid_rrf",),
+    inputs=lambda search: judged.verdicts(search).to_dict("records"), writes={"judge": 1.0, "correction": 1.0},
+    conditions=STANDARD, version=2)
 
-for _first, *_seconds in (
-    ("contextual_hybrid_records", "dense_records_rerank", "multi_hyde_records_rerank", "hybrid_rrf_records_rerank"),
-    ("contextual_hybrid_covers", "dense_covers_rerank", "multi_hyde_covers_rerank", "hybrid_rrf_covers_rerank"),
-):
-    match_first(_first, family=MATCHED)
-    for _name, _n in zip(_seconds, (20, 20, 50), strict=True):
-        _base = METHODS[_name.removesuffix("_rerank")]
-        row(_name, f"{_base.title}, reranker", f"{_base.pipeline} → the first {_n} → {_READ}", "nogueira2019bert",
-            rerank.score, "rerank", uses=(_base.name,), options={"first_stage": _base.name, "n": _n, **_HEADS},
-            needs=(PAIRS,), family=MATCHED)
+# What a reranker, or a written context, adds behind the match.
+matched_by_records("contextual_hybrid_records",
+    title="Contextual hybrid, written context, filings matched by records", of="contextual_hybrid")
+reranked("dense_records_rerank", title="Dense, filings matched by records, reranker", of="dense_records", n=20)
+reranked("multi_hyde_records_rerank",
+    title="Multi-HyDE, filings matched by records, reranker", of="multi_hyde_records", n=20)
+reranked("hybrid_rrf_records_rerank",
+    title="Hybrid RRF, filings matched by records, reranker", of="hybrid_rrf_records", n=50)
+matched_by_covers("contextual_hybrid_covers",
+    title="Contextual hybrid, written context, filings matched by cover pages", of="contextual_hybrid")
+reranked("dense_covers_rerank", title="Dense, filings matched by cover pages, reranker", of="dense_covers", n=20)
+reranked("multi_hyde_covers_rerank",
+    title="Multi-HyDE, filings matched by cover pages, reranker", of="multi_hyde_covers", n=20)
+reranked("hybrid_rrf_covers_rerank",
+    title="Hybrid RRF, filings matched by cover pages, reranker", of="hybrid_rrf_covers", n=50)
 
 # Kim et al., "Optimizing Retrieval Strategies for Financial QA Documents" (2025): queries, weights, tables.
-_kim = partial(row, family=KIM)
-_PAGES = {"markdown": "titles and tables in markdown", "annotated_tables": "annotated tables",
-          "tables_only": "tables alone"}
-_KEYWORDS, _EXPANSION = (
-    {"options": {"kind": kind}, "inputs": partial(rewritten.lengthened, kind=kind), "writes": {kind: 1.0}}
-    for kind in ("keywords", "expansion"))
-_TERMS, _ADDED = ("question and the key terms that a language model takes from it",
-                  "question and terms that a language model adds")
-_kim("keyword_query", "Key terms", f"{_TERMS} → dense and BM25 → reciprocal rank fusion", "",
-     rewritten.score_lengthened, *_LENGTHENED, changes="hybrid_rrf", version=2, **_KEYWORDS)
-_kim("lm_expansion", "Language-model expansion", f"{_ADDED} → dense and BM25 → reciprocal rank fusion", "",
-     rewritten.score_lengthened, *_LENGTHENED, changes="hybrid_rrf", version=2, **_EXPANSION)
-_kim("keyword_query_dense", "Key terms, dense", f"{_TERMS} → dense", "",
-     rewritten.score_lengthened_dense, *_WRITTEN, changes="dense", **_KEYWORDS)
-_kim("lm_expansion_dense", "Language-model expansion, dense", f"{_ADDED} → dense", "",
-     rewritten.score_lengthened_dense, *_WRITTEN, changes="dense", **_EXPANSION)
-_names = ("expanded_markdown_dense", "expanded_annotated_tables_dense", "expanded_tables_only_dense")
-for _name, (_chunking, _what) in zip(_names, _PAGES.items(), strict=True):
-    _kim(_name, f"Language-model expansion, dense, {_what}",
-         f"{_ADDED} → dense over pages with {_what}", "", rewritten.score_lengthened_dense, *_WRITTEN,
-         chunking=_chunking, changes="lm_expansion_dense", **_EXPANSION)
-_folds = {"changes": "hybrid_rrf", "version": 2, "needs": (TRAINING,)}
-_kim("convex_folds", "Convex combination, α chosen in folds",
-     "dense and BM25, each brought to 0..1 → weighted as the training folds choose, by company", "bruch2023fusion",
-     convex.score_in_folds, "embedder", "bm25", "run", options={"n_folds": 5, "seed": 13}, **_folds)
-_kim("convex_softmax_folds", "Convex combination after softmax, α chosen in folds",
-     "dense and BM25, each through softmax, of dense's first 100 → weighted as the training folds choose, by company",
-     "bruch2023fusion", convex.score_in_folds, "embedder", "bm25", "run",
-     options={"n_folds": 5, "seed": 13, "normalisation": "softmax"}, **_folds)
-_kim("selection_agent", "Selection agent",
-     "hybrid RRF → a language model reads the first 10 in one prompt → those that it does not list go behind", "",
-     judged.score_selected, *_LENGTHENED, "run", uses=("hybrid_rrf",), inputs=judged.chosen,
-     writes={"selection": 1.0}, version=2, conditions=STANDARD)
-_names = ("markdown_dense", "annotated_tables_dense", "tables_only_dense")
-for _name, (_chunking, _what) in zip(_names, _PAGES.items(), strict=True):
-    _kim(_name, f"Dense, {_what}", f"question → embedding → cosine with chunks of pages with {_what}",
-         "karpukhin2020dpr", dense.score, "embedder", chunking=_chunking, changes="dense")
-_names = ("markdown_bm25", "annotated_tables_bm25", "tables_only_bm25")
-for _name, (_chunking, _what) in zip(_names, _PAGES.items(), strict=True):
-    _kim(_name, f"BM25, {_what}", f"question → finance tokens → BM25 over pages with {_what}",
-         "robertson2009bm25", bm25.score, "bm25", chunking=_chunking, changes="bm25", version=2)
-_STACKED = f"{_ADDED} → dense and BM25 over pages with titles and tables in markdown → reciprocal rank fusion"
-_kim("expanded_markdown", "Expansion and markdown, hybrid", _STACKED, "", rewritten.score_lengthened, *_LENGTHENED,
-     chunking="markdown", changes="lm_expansion", conditions=STANDARD, **_EXPANSION)
-_kim("stacked_rerank", "Expansion, markdown, hybrid and reranker", f"{_STACKED} → first 20 → {_READ}",
-     "nogueira2019bert", rerank.score, "rerank", chunking="markdown", uses=("expanded_markdown",),
-     options={"first_stage": "expanded_markdown", "n": 20, **_HEADS}, **_reranked)
+row("keyword_query", title="Key terms", family=KIM,
+    pipeline="question and the key terms that a language model takes from it → dense and BM25 → reciprocal rank fusion",
+    score=rewritten.score_lengthened, settings=("embedder", "bm25", "hybrid_rrf", "generator", "sibling_texts"),
+    options={"kind": "keywords"}, inputs=partial(rewritten.lengthened, kind="keywords"), writes={"keywords": 1.0},
+    changes="hybrid_rrf", version=2)
+row("lm_expansion", title="Language-model expansion", family=KIM,
+    pipeline="question and terms that a language model adds → dense and BM25 → reciprocal rank fusion",
+    score=rewritten.score_lengthened, settings=("embedder", "bm25", "hybrid_rrf", "generator", "sibling_texts"),
+    options={"kind": "expansion"}, inputs=partial(rewritten.lengthened, kind="expansion"), writes={"expansion": 1.0},
+    changes="hybrid_rrf", version=2)
+row("keyword_query_dense", title="Key terms, dense", family=KIM,
+    pipeline="question and the key terms that a language model takes from it → dense",
+    score=rewritten.score_lengthened_dense, settings=("embedder", "generator", "sibling_texts"),
+    options={"kind": "keywords"}, inputs=partial(rewritten.lengthened, kind="keywords"), writes={"keywords": 1.0},
+    changes="dense")
+row("lm_expansion_dense", title="Language-model expansion, dense", family=KIM,
+    pipeline="question and terms that a language model adds → dense",
+    score=rewritten.score_lengthened_dense, settings=("embedder", "generator", "sibling_texts"),
+    options={"kind": "expansion"}, inputs=partial(rewritten.lengthened, kind="expansion"), writes={"expansion": 1.0},
+    changes="dense")
+row("expanded_markdown_dense", title="Language-model expansion, dense, titles and tables in markdown", family=KIM,
+    pipeline="question and terms that a language model adds → dense over pages with titles and tables in markdown",
+    score=rewritten.score_lengthened_dense, settings=("embedder", "generator", "sibling_texts"), chunking="markdown",
+    options={"kind": "expansion"}, inputs=partial(rewritten.lengthened, kind="expansion"), writes={"expansion": 1.0},
+    changes="lm_expansion_dense")
+row("expanded_annotated_tables_dense", title="Language-model expansion, dense, annotated tables", family=KIM,
+    pipeline="question and terms that a language model adds → dense over pages with annotated tables",
+    score=rewritten.score_lengthened_dense, settings=("embedder", "generator", "sibling_texts"),
+    chunking="annotated_tables", options={"kind": "expansion"}, inputs=partial(rewritten.lengthened, kind="expansion"),
+    writes={"expansion": 1.0}, changes="lm_expansion_dense")
+row("expanded_tables_only_dense", title="Language-model expansion, dense, tables alone", family=KIM,
+    pipeline="question and terms that a language model adds → dense over pages with tables alone",
+    score=rewritten.score_lengthened_dense, settings=("embedder", "generator", "sibling_texts"), chunking="tables_only",
+    options={"kind": "expansion"}, inputs=partial(rewritten.lengthened, kind="expansion"), writes={"expansion": 1.0},
+    changes="lm_expansion_dense")
+row("convex_folds", title="Convex combination, α chosen in folds", family=KIM,
+    pipeline="dense and BM25, each brought to 0..1 → weighted as the training folds choose, by company",
+    source="bruch2023fusion", score=convex.score_in_folds, settings=("embedder", "bm25", "run"),
+    options={"n_folds": 5, "seed": 13}, changes="hybrid_rrf", needs=(TRAINING,), version=2)
+row("convex_softmax_folds", title="Convex combination after softmax, α chosen in folds", family=KIM,
+    pipeline=(
+        "dense and BM25, each through softmax, of dense's first 100 → "
+        "weighted as the training folds choose, by company"
+    ),
+    source="bruch2023fusion", score=convex.score_in_folds, settings=("embedder", "bm25", "run"),
+    options={"n_folds": 5, "seed": 13, "normalisation": "softmax"}, changes="hybrid_rrf", needs=(TRAINING,), version=2)
+row("selection_agent", title="Selection agent", family=KIM,
+    pipeline="hybrid RRF → a language model reads the first 10 in one prompt → those that it does not list go behind",
+    score=judged.score_selected, settings=("embedder", "bm25", "hybrid_rrf", "generator", "sibling_texts", "run"),
+    uses=("hybrid_rrf",), inputs=judged.chosen, writes={"selection": 1.0}, conditions=STANDARD, version=2)
+row("markdown_dense", title="Dense, titles and tables in markdown", family=KIM,
+    pipeline="question → embedding → cosine with chunks of pages with titles and tables in markdown",
+    source="karpukhin2020dpr", score=dense.score, settings=("embedder",), chunking="markdown", changes="dense")
+row("annotated_tables_dense", title="Dense, annotated tables", family=KIM,
+    pipeline="question → embedding → cosine with chunks of pages with annotated tables",
+    source="karpukhin2020dpr", score=dense.score, settings=("embedder",), chunking="annotated_tables", changes="dense")
+row("tables_only_dense", title="Dense, tables alone", family=KIM,
+    pipeline="question → embedding → cosine with chunks of pages with tables alone",
+    source="karpukhin2020dpr", score=dense.score, settings=("embedder",), chunking="tables_only", changes="dense")
+row("markdown_bm25", title="BM25, titles and tables in markdown", family=KIM,
+    pipeline="question → finance tokens → BM25 over pages with titles and tables in markdown",
+    source="robertson2009bm25", score=bm25.score, settings=("bm25",), chunking="markdown", changes="bm25", version=2)
+row("annotated_tables_bm25", title="BM25, annotated tables", family=KIM,
+    pipeline="question → finance tokens → BM25 over pages with annotated tables",
+    source="robertson2009bm25", score=bm25.score, settings=("bm25",), chunking="annotated_tables", changes="bm25",
+    version=2)
+row("tables_only_bm25", title="BM25, tables alone", family=KIM,
+    pipeline="question → finance tokens → BM25 over pages with tables alone",
+    source="robertson2009bm25", score=bm25.score, settings=("bm25",), chunking="tables_only", changes="bm25", version=2)
+row("expanded_markdown", title="Expansion and markdown, hybrid", family=KIM,
+    pipeline=(
+        "question and terms that a language model adds → dense and BM25 over pages with titles and tables in "
+        "markdown → reciprocal rank fusion"
+    ),
+    score=rewritten.score_lengthened, settings=("embedder", "bm25", "hybrid_rrf", "generator", "sibling_texts"),
+    chunking="markdown", options={"kind": "expansion"}, inputs=partial(rewritten.lengthened, kind="expansion"),
+    writes={"expansion": 1.0}, changes="lm_expansion", conditions=STANDARD)
+row("stacked_rerank", title="Expansion, markdown, hybrid and reranker", family=KIM,
+    pipeline=(
+        "question and terms that a language model adds → dense and BM25 over pages with titles and tables in "
+        "markdown → reciprocal rank fusion → first 20 → cross-encoder that reads the first 256 tokens"
+    ),
+    source="nogueira2019bert", score=rerank.score, settings=("rerank",), uses=("expanded_markdown",),
+    chunking="markdown", options={"first_stage": "expanded_markdown", "n": 20, "head_tokens": rerank.HEAD_TOKENS},
+    needs=(PAIRS,), conditions=STANDARD)
 
 # Yepes et al., "Financial Report Chunking for Effective RAG" (2024): what a chunk is.
-_yepes = partial(row, family=YEPES)
-_COSINE, _KEYS, _TEXT = ("question → embedding → cosine with", "karpukhin2020dpr", "titles, text and whole tables")
-for _name, _size, _version in (("fixed_128", 128, 1), ("fixed_256", 256, 1), ("fixed_512", 512, 2)):
-    _yepes(_name, f"Chunks of {_size} tokens", f"{_COSINE} one vector of each chunk of {_size - 2} tokens",
-           _KEYS, dense.score_whole, "embedder", chunking=_name, changes="dense", version=_version)
-_yepes("fixed_aggregate", "Chunks of 128, 256 and 512 tokens", f"{_COSINE} chunks of three sizes in one index",
-       _KEYS, dense.score_sizes, "embedder", chunking="fixed_aggregate", changes="dense")
-_yepes("element_chunks", "Element chunks, no metadata", f"{_COSINE} the text of {_TEXT} (not in the paper)",
-       _KEYS, dense.score, "embedder", chunking="elements", changes="dense")
-for _name, _title, _what, _kinds in (
-    ("element_keywords", "Element chunks, keywords", "six key terms", ["keywords"]),
-    ("element_summary", "Element chunks, summary", "the three sentences nearest to the whole", ["summary"]),
-    ("element_prefix", "Element chunks, prefix", "the first two sentences, or the caption of a table,", ["prefix"]),
-    ("element_aggregate", "Element chunks, aggregate", "the nearest of key terms, summary and prefix",
-     ["keywords", "summary", "prefix"]),
-):
-    _yepes(_name, _title, f"{_COSINE} {_what} of each element chunk", _KEYS, element_metadata.score, "embedder",
-           options={"kinds": _kinds}, chunking="elements", changes="dense")
-_yepes("element_bm25", "BM25, element chunks", f"question → finance tokens → BM25 over {_TEXT} (not in the paper)",
-       "robertson2009bm25", bm25.score, "bm25", chunking="elements", changes="bm25", version=2)
+row("fixed_128", title="Chunks of 128 tokens", family=YEPES,
+    pipeline="question → embedding → cosine with one vector of each chunk of 126 tokens",
+    source="karpukhin2020dpr", score=dense.score_whole, settings=("embedder",), chunking="fixed_128", changes="dense")
+row("fixed_256", title="Chunks of 256 tokens", family=YEPES,
+    pipeline="question → embedding → cosine with one vector of each chunk of 254 tokens",
+    source="karpukhin2020dpr", score=dense.score_whole, settings=("embedder",), chunking="fixed_256", changes="dense")
+row("fixed_512", title="Chunks of 512 tokens", family=YEPES,
+    pipeline="question → embedding → cosine with one vector of each chunk of 510 tokens",
+    source="karpukhin2020dpr", score=dense.score_whole, settings=("embedder",), chunking="fixed_512", changes="dense",
+    version=2)
+row("fixed_aggregate", title="Chunks of 128, 256 and 512 tokens", family=YEPES,
+    pipeline="question → embedding → cosine with chunks of three sizes in one index",
+    source="karpukhin2020dpr", score=dense.score_sizes, settings=("embedder",), chunking="fixed_aggregate",
+    changes="dense")
+row("element_chunks", title="Element chunks, no metadata", family=YEPES,
+    pipeline="question → embedding → cosine with the text of titles, text and whole tables (not in the paper)",
+    source="karpukhin2020dpr", score=dense.score, settings=("embedder",), chunking="elements", changes="dense")
+row("element_keywords", title="Element chunks, keywords", family=YEPES,
+    pipeline="question → embedding → cosine with six key terms of each element chunk",
+    source="karpukhin2020dpr", score=element_metadata.score, settings=("embedder",), chunking="elements",
+    options={"kinds": ["keywords"]}, changes="dense")
+row("element_summary", title="Element chunks, summary", family=YEPES,
+    pipeline="question → embedding → cosine with the three sentences nearest to the whole of each element chunk",
+    source="karpukhin2020dpr", score=element_metadata.score, settings=("embedder",), chunking="elements",
+    options={"kinds": ["summary"]}, changes="dense")
+row("element_prefix", title="Element chunks, prefix", family=YEPES,
+    pipeline=(
+        "question → embedding → "
+        "cosine with the first two sentences, or the caption of a table, of each element chunk"
+    ),
+    source="karpukhin2020dpr", score=element_metadata.score, settings=("embedder",), chunking="elements",
+    options={"kinds": ["prefix"]}, changes="dense")
+row("element_aggregate", title="Element chunks, aggregate", family=YEPES,
+    pipeline="question → embedding → cosine with the nearest of key terms, summary and prefix of each element chunk",
+    source="karpukhin2020dpr", score=element_metadata.score, settings=("embedder",), chunking="elements",
+    options={"kinds": ["keywords", "summary", "prefix"]}, changes="dense")
+row("element_bm25", title="BM25, element chunks", family=YEPES,
+    pipeline="question → finance tokens → BM25 over titles, text and whole tables (not in the paper)",
+    source="robertson2009bm25", score=bm25.score, settings=("bm25",), chunking="elements", changes="bm25", version=2)
 # fmt: on

@@ -1,15 +1,12 @@
-"""Runs: ranked chunks per question, in memory as a frame and on disk in TREC's format; and which chunks compete."""
+"""Runs: ranked chunks per question as frames (RUN_COLUMNS), TREC's format for other programs, which chunks compete."""
 
-import csv
 import gzip
 import io
-import zlib
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from lib.schema import RUN_COLUMNS, Condition, StudyError
+from lib.schema import RUN_COLUMNS, Condition
 
 
 def rank(scores: np.ndarray, questions: pd.DataFrame, chunks: pd.DataFrame, depth: int) -> pd.DataFrame:
@@ -50,18 +47,6 @@ def to_trec(run: pd.DataFrame, tag: str) -> bytes:
     with gzip.GzipFile(fileobj=packed, mode="wb", mtime=0) as file:
         file.write(trec_lines(run, tag))
     return packed.getvalue()
-
-
-def read_trec(path: Path) -> pd.DataFrame:
-    """The run of a file of :func:`to_trec`; a StudyError where the file is none."""
-    types = {"question_id": str, "q0": str, "chunk_id": str, "rank": np.int64, "score": np.float32, "tag": str}
-    options = {"compression": "gzip", "keep_default_na": False, "quoting": csv.QUOTE_NONE}
-    try:
-        table = pd.read_csv(path, sep=" ", names=list(types), dtype=types, **options)
-        place = placed(table["chunk_id"])
-        return table.assign(doc_name=place["doc_name"], page=place["page"])[list(RUN_COLUMNS)]
-    except (ValueError, EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise StudyError(f"{path} is no TREC run ({error}); remove it and run again") from None
 
 
 def placed(chunk_ids: pd.Series) -> pd.DataFrame:

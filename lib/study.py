@@ -36,6 +36,7 @@ from lib.store import Entry, Store
 
 GENERATIONS = "generations.jsonl"
 PAGES_VERSION = CHUNKS_VERSION = DIGESTS_VERSION = 1
+FRAMES = ("dataset", "filings", "pages", "chunks", "questions", "evidence")  # that have a digest
 RUN_SECTIONS = ("chunks", "run")  # of the profile, that every method depends on
 IDENTITY = ("question_id", "question", "doc_name", "gold_pages")
 LABELS = ("question_type", "doc_type", "company", "doc_period")
@@ -180,6 +181,8 @@ class Study:
         """
         if name in ("dataset", "filings"):
             return self.dataset.fingerprint if name == "dataset" else self.dataset.filings_digest
+        if name not in FRAMES:
+            raise ValueError(f"no digest of {name!r}; choose from {', '.join(FRAMES)}")
         over = self if name == "chunks" else self.with_chunks("")
         return over.memo(("digest", name), lambda: over._digest(name))
 

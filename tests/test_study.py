@@ -112,6 +112,8 @@ def lined(folder, tmp_path, tokenizer_folder):
         "flat": {"score": weighted, "options": {"weight": 0.0}},
         "steep": {"score": weighted, "options": {"weight": 2.0}},
         "reading": {"inputs": lambda study: study.chunks["text"].str.split().str[0].tolist()},
+        "peeking": {"score": lambda study, candidates: study.published},
+        "borrowing": {"score": lambda study, candidates: study.run("flat")},
         "undeclared": {"score": lambda study, candidates: study.profile.hyde.n},
         "unknown": {"score": lambda study, candidates: np.where(candidates, np.nan, 1.0)},
         "endless": {"score": lambda study, candidates: np.where(study.chunks["page"] == 1, np.inf, 1.0)[None]},
@@ -143,6 +145,10 @@ def test_a_row_searches_its_own_chunk_table_and_the_study_s_own_chunks_stay_as_t
         lined.run("bm52")
     with pytest.raises(UndeclaredSetting, match="undeclared reads the section 'hyde' of the profile, which its row"):
         lined.run("undeclared")
+    with pytest.raises(AttributeError, match="a method cannot read 'published' of a study"):
+        lined.run("peeking")
+    with pytest.raises(AttributeError, match="a method cannot read 'flat', which its row does not list in uses"):
+        lined.run("borrowing")
     with pytest.raises(StudyError, match=r"turned gives scores of the shape \(4, 1\); give .*, \(1, 4\)"):
         lined.run("turned")
     with pytest.raises(ValueError, match="unknown, question q0: a score is NaN"):
@@ -165,7 +171,7 @@ def test_what_a_run_depends_on_names_no_code(monkeypatch):
 
 
 def test_keys_have_settings_that_are_none_and_edited_files_of_data(monkeypatch):
-    profile, path = load_profile("default").updated({"bm25": {"k1": None}}), "retrievers/stop_words.txt"
+    profile, path = load_profile("default").updated({"bm25": {"k1": None}}), "text/stop_words.txt"
     assert settings_of(profile, ("bm25", "run")) == {"bm25": {"k1": None}, "run": {"depth": 50}}
     monkeypatch.setattr(keys, "data_file_digests", keys.data_file_digests.__wrapped__)
     monkeypatch.setitem(keys.DATA_FILES, "bm25", {path: "0" * 20})

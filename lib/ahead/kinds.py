@@ -14,6 +14,7 @@ import numpy as np
 from lib.ahead.pool import FilingGroups, best_of, share_of
 from lib.ahead.terms import stem
 from lib.files import read_yaml
+from lib.retrievers.fusion import standardised
 
 HEAD_CHARACTERS = 700
 STATEMENTS = ("balance", "income", "cashflow")  # the first kinds of all
@@ -111,7 +112,7 @@ class PageKinds:
         strength = TITLE_WEIGHT * np.minimum(titles[:, PRIMARY], 1) + items[:, PRIMARY]
         self.statements = Statements(strength, groups)
         self.titles = np.minimum(titles[:, OTHER], 1)
-        self.items = ((items - items.mean(axis=0)) / (items.std(axis=0) + 1e-6))[:, OTHER]
+        self.items = standardised(items, axis=0)[:, OTHER]
         self.features = dict(known)
         for column, name in enumerate(STATEMENTS):
             self.features[f"{name}_strength"] = strength[:, column]

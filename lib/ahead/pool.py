@@ -1,6 +1,7 @@
 """Candidate (question, page) pairs with their features; pages are compared over all filings and within their own."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pandas as pd
@@ -16,11 +17,13 @@ class Pool:
     columns: np.ndarray  # of pages
     table: pd.DataFrame
     gold: np.ndarray | None = None
+    views: Mapping[str, Sequence[str]] = field(default_factory=dict)  # from each view to its columns of the table
 
     def part(self, pairs: np.ndarray) -> "Pool":
-        """The pairs that a boolean mask keeps."""
+        """The pairs that a boolean mask selects."""
         gold = None if self.gold is None else self.gold[pairs]
-        return Pool(self.rows[pairs], self.columns[pairs], self.table[pairs], gold)
+        rows, columns, table = self.rows[pairs], self.columns[pairs], self.table[pairs]
+        return replace(self, rows=rows, columns=columns, table=table, gold=gold)
 
 
 class FilingGroups:

@@ -6,19 +6,18 @@ beside the untrained sum (nested cross-validation; Varma & Simon, BMC Bioinforma
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from lib.ahead.pool import Pool
-from lib.ahead.sets import DEPTH, Union, all_questions, fold_numbers, recalls, training_pairs, union_of
+from lib.ahead.sets import Union, all_questions, fold_numbers, recalls, training_pairs, union_of
 from lib.ahead.views import ENCODED, VIEWS
 from lib.files import digest_of
-from lib.study import Study
+from lib.method import Search
 
 if TYPE_CHECKING:
     import lightgbm  # takes seconds to load
@@ -38,10 +37,10 @@ class Variant:
     has_kinds: bool = False
     is_from_covers: bool = False  # filings are known by their first pages alone, without records and names of files
 
-    def columns(self, table: pd.DataFrame) -> list[str]:
-        """The features of a pool that it reads."""
+    def columns(self, views: Mapping[str, Sequence[str]]) -> list[str]:
+        """The features that it reads, of the columns of each view of a pool."""
         read = {"plain", "page", *self.views, *(["kinds"] if self.has_kinds else [])}
-        return [name for name in table if name.split("_")[0] in read]
+        return [column for view, columns in views.items() if view in read for column in columns]
 
 
 def without(name: str) -> Variant:
@@ -64,7 +63,7 @@ class Ranker(NamedTuple):
     share: float  # of the learnt order
 
 
-def fit(study: Study, union: Union, companies: set[str], sets: Sequence[str], variant: Variant) -> "lightgbm.Booster":
+def fit(study: Search, union: Union, companies: set[str], sets: Sequence[str], variant: Variant) -> "lightgbm.Booster":
     """Trees of the questions of some sets, of these companies and over their pages."""
     import lightgbm
 
@@ -78,12 +77,12 @@ def fit(study: Study, union: Union, companies: set[str], sets: Sequence[str], va
         "lambda_l2": settings.tree_l2,
         "seed": settings.seed,
     }
-    sizes, read = np.unique(pool.rows, return_counts=True)[1], pool.table[variant.columns(pool.table)]
+    sizes, read = np.unique(pool.rows, return_counts=True)[1], pool.table[variant.columns(pool.views)]
     data = lightgbm.Dataset(read, pool.gold.astype(int), weight=union.weights[pool.rows], group=sizes)
     return lightgbm.train(TREES | params, data, settings.n_trees)
 
 
-def per_question(scores: np.ndarray, rows: np.ndarray) -> np.ndarray:
+def standardised_by_question(scores: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """Scores standardised within each question, so that models can be added."""
     _, lists = np.unique(rows, return_inverse=True)
     counts = np.bincount(lists)
@@ -95,31 +94,31 @@ def per_question(scores: np.ndarray, rows: np.ndarray) -> np.ndarray:
 def mixed(booster: "lightgbm.Booster", share: float, pool: Pool) -> np.ndarray:
     """The score of each pair: the learnt order's share, and the untrained sum for the rest."""
     learnt = booster.predict(pool.table[booster.feature_name()], num_threads=1)
-    plain = per_question(pool.table["plain"].to_numpy(float), pool.rows)
-    return share * per_question(learnt, pool.rows) + (1 - share) * plain
+    plain = standardised_by_question(pool.table["plain"].to_numpy(float), pool.rows)
+    return share * standardised_by_question(learnt, pool.rows) + (1 - share) * plain
 
 
-def choose(study: Study, union: Union, companies: set[str], sets: Sequence[str], variant: Variant) -> float:
+def choose(study: Search, union: Union, companies: set[str], sets: Sequence[str], variant: Variant) -> float:
     """The share of the learnt order that is best in inner folds by company, each set weighing the same.
 
     The least of equal ones is taken; pages of companies outside these are no candidates.
     """
-    kept, settings = training_pairs(union, companies, sets), study.profile.ahead
+    is_read, settings = training_pairs(union, companies, sets), study.profile.ahead
     is_asked = union.questions["company"].isin(companies) & union.questions["set"].isin(sets)
     number = fold_numbers(union.questions[is_asked], settings.inner_folds, settings.seed)
     inner = union.questions["company"].map(number).to_numpy()[union.pool.rows]
     scores = np.full((len(settings.shares), len(inner)), -np.inf)
     for fold in range(max(number.values()) + 1):
         booster = fit(study, union, {name for name in companies if number.get(name) != fold}, sets, variant)
-        held = kept & (inner == fold)
+        held = is_read & (inner == fold)
         scores[:, held] = [mixed(booster, share, union.pool.part(held)) for share in settings.shares]
-    rows = np.unique(union.pool.rows[kept])
+    rows = np.unique(union.pool.rows[is_read])
     found = [recalls(union, one)["page_recall"].to_numpy() * union.weights for one in scores]
     gain_of = {share: round(one[rows].sum(), 9) for share, one in zip(settings.shares, found, strict=True)}
     return max(gain_of, key=lambda share: (gain_of[share], -share))
 
 
-def fold_rankers(study: Study, variant: Variant, seed: int, sets: Sequence[str] = ()) -> list[Ranker]:
+def fold_rankers(study: Search, variant: Variant, seed: int, sets: Sequence[str] = ()) -> list[Ranker]:
     """The ranker of each outer fold, folds drawn by ``seed``; ``sets`` are trained on, by default all. Stored."""
     asked = all_questions(study)
     names, of = list(sets or asked["set"].unique()), fold_numbers(asked, study.profile.ahead.n_folds, seed)
@@ -146,12 +145,12 @@ def read_ranker(trees: Path, record: Path) -> Ranker:
     """A ranker from the files of its trees and of what is recorded of it, in JSON."""
     import lightgbm
 
-    known = json.loads(record.read_text(encoding="utf-8"))
+    about = json.loads(record.read_text(encoding="utf-8"))
     booster = lightgbm.Booster(model_str=trees.read_text(encoding="utf-8"))
-    return Ranker(frozenset(known.get("tested", ())), booster, known["share"])
+    return Ranker(frozenset(about.get("tested", ())), booster, about["share"])
 
 
-def inputs(study: Study) -> list:
+def inputs(study: Search) -> list:
     """What trained rankers depend on beside settings and pages: all questions, and what is known of filings."""
     asked, filings = (one.astype(str).to_numpy().tolist() for one in (all_questions(study), study.filings))
     return [VERSION, digest_of(asked), digest_of(filings)]
@@ -165,23 +164,3 @@ def nested_scores(rankers: Sequence[Ranker], companies: np.ndarray, pool: Pool) 
         if mine.any():
             scores[mine] = mixed(booster, share, pool.part(mine))
     return scores
-
-
-def nested_recalls(study: Study, variant: Variant, seed: int, sets: Sequence[str] = (), k: int = DEPTH) -> pd.DataFrame:
-    """Both recalls by a variant trained on ``sets``, by default all, of the questions of all, with question_id, set,
-    question_type and company; stored."""
-
-    def make() -> pd.DataFrame:
-        union = union_of(study, variant.is_from_covers)
-        if variant == UNTRAINED:
-            scores = union.pool.table["plain"].to_numpy(float)
-        else:
-            rankers = fold_rankers(study, variant, seed, sets)
-            scores = nested_scores(rankers, union.questions["company"].to_numpy(), union.pool)
-        about = union.questions[["question_id", "set", "question_type", "company"]]
-        return pd.concat([about, recalls(union, scores, k)], axis=1)
-
-    params = {"variant": variant.name, "seed": seed, "sets": list(sets), "k": k}
-    params |= {"pages": study.digest("pages"), "inputs": study.inputs_digest("ahead_untrained")}
-    params |= {"settings": study.settings_of(SECTIONS)}
-    return study.store.frame("ahead/tested", params, make, VERSION, public=True)

@@ -15,10 +15,9 @@ from lib.ahead.sets import all_questions
 from lib.ahead.views import study_pool, untrained
 from lib.data.download import checksums
 from lib.files import digest_of, digest_of_file
-from lib.method import memoized
+from lib.method import Search, memoized
 from lib.page_scorer.search import pages_of_chunks
 from lib.retrievers import dense
-from lib.study import Study
 
 SAVED = Path(__file__).with_name("model")  # folder of the saved rankers
 LEARNT_FROM = "learnt_from.json"  # beside them, see :func:`learnt_from`; made of the same questions as their records
@@ -26,7 +25,7 @@ MIN_COMPANIES = 5
 BLANK_COSINE = -2.0  # of a page without a window, which may be a gold page; below every cosine
 
 
-def inputs(study: Study, *, kinds: bool = False, trained: bool = True) -> list:
+def inputs(study: Search, *, kinds: bool = False, trained: bool = True) -> list:
     """What the scores depend on beside settings: what trained rankers do, and the saved rankers."""
     saved = [digest_of_file(SAVED / name) for name in ("kinds.json", "kinds.txt", "plain.json", "plain.txt")]
     withheld = (
@@ -61,35 +60,35 @@ def saved_ranker(name: str) -> Ranker:
     return ranker.read_ranker(SAVED / f"{name}.txt", SAVED / f"{name}.json")
 
 
-def scored_by(study: Study) -> Literal["saved", "folds", "untrained"]:
+def scored_by(study: Search) -> Literal["saved", "folds", "untrained"]:
     """What may order the pages: the saved ranker where it learnt nothing of the study's questions, their filings and
     companies, else folds by company, else, where companies are too few or in no fold, nothing that was trained."""
     if not (has_ids(study) or is_known(study)):
         return "saved"
     companies = set(study.questions["company"])
-    is_in_folds = study.dataset.name == study.dataset.collection or not study.has_text
+    is_in_folds = study.dataset.name == study.dataset.collection or not study.dataset.has_text
     is_in_folds = is_in_folds or companies <= set(all_questions(study)["company"])
     return "folds" if len(companies) >= MIN_COMPANIES and is_in_folds else "untrained"
 
 
-def has_ids(study: Study) -> bool:
+def has_ids(study: Search) -> bool:
     """Whether the saved rankers learnt from a question with an id of the study's."""
-    known = json.loads((SAVED / "kinds.json").read_text(encoding="utf-8"))["question_ids"]
-    return not set(known).isdisjoint(study.questions["question_id"])
+    ids = json.loads((SAVED / "kinds.json").read_text(encoding="utf-8"))["question_ids"]
+    return not set(ids).isdisjoint(study.questions["question_id"])
 
 
 @memoized
-def is_known(study: Study) -> bool:
+def is_known(study: Search) -> bool:
     """Whether the saved rankers learnt from a question of these words, or from a filing or company that is asked about,
     by LEARNT_FROM and the bytes of FinanceBench's filings; False without the texts."""
-    if not (study.has_text and (SAVED / LEARNT_FROM).is_file()):
+    if not (study.dataset.has_text and (SAVED / LEARNT_FROM).is_file()):
         return False
-    known, asked = json.loads((SAVED / LEARNT_FROM).read_text(encoding="utf-8")), study.questions
+    learnt, asked = json.loads((SAVED / LEARNT_FROM).read_text(encoding="utf-8")), study.questions
     companies, doc_names = set(map(bare_company, asked["company"])), set(asked["doc_name"])
     return bool(
-        doc_names & set(known["filings"])
-        or any(f"{one} ".startswith(f"{name} ") for one in companies for name in known["companies"])
-        or set(map(digest_of_words, asked["question"])) & set(known["questions"])
+        doc_names & set(learnt["filings"])
+        or any(f"{one} ".startswith(f"{name} ") for one in companies for name in learnt["companies"])
+        or set(map(digest_of_words, asked["question"])) & set(learnt["questions"])
         or set(map(digest_of_file, map(study.dataset.source, doc_names))) & set(checksums().values())
     )
 
@@ -111,7 +110,7 @@ def bare_company(name: str) -> str:
     return " ".join(re.findall(r"[^\W_]+", name.casefold())).removeprefix("the ")
 
 
-def pool_scores(study: Study, pool: Pool, kinds: bool = False, covers: bool = False) -> np.ndarray:
+def pool_scores(study: Search, pool: Pool, kinds: bool = False, covers: bool = False) -> np.ndarray:
     """The score of each pair of the study's questions by a ranker that may answer them."""
     if (how := scored_by(study)) == "untrained":
         return pool.table["plain"].to_numpy(float)
@@ -125,7 +124,7 @@ def pool_scores(study: Study, pool: Pool, kinds: bool = False, covers: bool = Fa
 
 
 def score(
-    study: Study, candidates: np.ndarray, *, kinds: bool = False, trained: bool = True, covers: bool = False
+    study: Search, candidates: np.ndarray, *, kinds: bool = False, trained: bool = True, covers: bool = False
 ) -> np.ndarray:
     """The order of the chunks on the ranked pages, shape (n_questions, n_chunks); a page's own are ordered by cosine.
 

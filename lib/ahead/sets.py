@@ -10,9 +10,8 @@ from lib.ahead.views import study_pool
 from lib.data.dataset import read_dataset, read_questions
 from lib.data.locate import questions_root
 from lib.folds import LeakError, assign_folds
-from lib.method import memoized
+from lib.method import Search, memoized
 from lib.page_scorer.pages import page_rows
-from lib.study import Study
 
 SETS = {"financebench": ("page-questions",)}  # question sets that are trained on beside a collection's own
 DEPTH = 5
@@ -35,7 +34,7 @@ class Union:
         return (len(sizes) / sizes / self.questions["set"].nunique()).to_numpy()
 
 
-def all_questions(study: Study) -> pd.DataFrame:
+def all_questions(study: Search) -> pd.DataFrame:
     """The questions of the collection and of further sets over its filings that are here, with ``set`` and ``company``;
     NeedsFilings where the texts are not here."""
     study.need_filings("training on question sets")
@@ -50,7 +49,7 @@ def all_questions(study: Study) -> pd.DataFrame:
 
 
 @memoized
-def union_of(study: Study, is_from_covers: bool) -> Union:
+def union_of(study: Search, is_from_covers: bool) -> Union:
     """All questions over all pages, with the features of every variant; see :func:`lib.ahead.views.study_pool`."""
     questions, row_of = all_questions(study), page_rows(study)
     pool = study_pool(study, questions["question"].tolist(), has_kinds=True, is_from_covers=is_from_covers)
@@ -79,12 +78,12 @@ def training_pairs(union: Union, companies: set[str], sets: tuple[str, ...]) -> 
     of_company = union.questions["company"].isin(companies) & union.questions["set"].isin(sets)
     readable = np.isin(union.page_companies, sorted(companies))
     rows, columns = union.pool.rows, union.pool.columns
-    kept = of_company.to_numpy()[rows] & readable[columns]
-    kept &= np.isin(rows, rows[kept & union.pool.gold])
-    read = {*union.questions["company"].iloc[np.unique(rows[kept])], *union.page_companies[columns[kept]]}
+    is_read = of_company.to_numpy()[rows] & readable[columns]
+    is_read &= np.isin(rows, rows[is_read & union.pool.gold])
+    read = {*union.questions["company"].iloc[np.unique(rows[is_read])], *union.page_companies[columns[is_read]]}
     if read - companies:
         raise LeakError(f"training reads other companies: {', '.join(sorted(read - companies))}")
-    return kept
+    return is_read
 
 
 def recalls(union: Union, scores: np.ndarray, k: int = DEPTH) -> pd.DataFrame:

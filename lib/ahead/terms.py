@@ -5,7 +5,7 @@ from collections.abc import Container, Iterable, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
-from lib.tokens import STOP_WORDS
+from lib.text.tokens import STOP_WORDS
 
 ABBREVIATION = r"(?<!\b[A-Z]\.)(?<!Inc\.)(?<!Corp\.)(?<!Co\.)(?<!Ltd\.)(?<!vs\.)(?<!No\.)"
 ASKING_WORD = r"(?i:what|how|which|who|when|where|why|did|does|do|is|was|are|were)\b"
@@ -14,7 +14,7 @@ TERM = re.compile(r"[a-z][a-z&]*|\d[\d,.]*\d|\d")
 PERIOD = re.compile(r"(?:fy|cy|q[1-4]|h[12])?(?:19|20)?\d\d|q[1-4]|[1-4]q|fy|fiscal|year|usd|million|billion")
 
 
-def core(question: str) -> str:
+def asking_sentences(question: str) -> str:
     """A question's sentences with a question mark, or all if there is none."""
     sentences = SENTENCE.split(" ".join(question.split()))
     return " ".join(s for s in sentences if "?" in s) or " ".join(sentences)

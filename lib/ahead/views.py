@@ -16,30 +16,29 @@ from threadpoolctl import threadpool_limits
 from lib.ahead.facts import WORDS, facts_of
 from lib.ahead.kinds import TITLE_WEIGHT, PageKinds, Statements
 from lib.ahead.pool import FilingGroups, Pool, share_of
-from lib.ahead.terms import core, pairs, terms, topic
-from lib.data.rows import accounting, kinds, plain
-from lib.method import memoized
+from lib.ahead.terms import asking_sentences, pairs, terms, topic
+from lib.filings.identity import TYPES, filing_identities, identity_features, years_in
+from lib.method import Search, memoized
 from lib.models import vectors as encoded
 from lib.page_scorer.search import pages_of_chunks
 from lib.profile import Settings
 from lib.retrievers.bm25 import BM25
 from lib.retrievers.dense import best_window_scores
 from lib.retrievers.fusion import standardised
-from lib.retrievers.identity import TYPES, filing_identities, identity_features, years_in
-from lib.study import Study
+from lib.statements.rows import accounting, kinds, plain
 
 YEARS = tuple(map(str, range(1980, 2050)))
 BEST = 50  # pages that each way of choosing adds to the pool
 STATEMENT_WEIGHT = 5  # of the page's statement in one way of choosing, beside standardised words
 PASSAGE, STEP = 120, 60  # terms
 ENCODED = ("window", "core", "heads")  # the views that need an encoder
-#: The prefixes of the views' features.
+#: All views that a variant may read, see :func:`pool_of`.
 VIEWS = ("words", "pairs", "passages", "cover", "labels", *ENCODED, "years", "statement", "identity")
 
 
 @cache
 def items() -> dict[str, str]:
-    """From each line item (``lib/data/items.yaml``) to its statement."""
+    """From each line item (``lib/statements/items.yaml``) to its statement."""
     return {name: kind for kind, about in kinds().items() for name in about["items"]}
 
 
@@ -100,7 +99,7 @@ class PageViews:
         passages = [page[at : at + PASSAGE] for page, found in zip(words, starts, strict=True) for at in found]
         in_questions = in_pairs = None
         if asked is not None:
-            asked_terms = [terms(core(question)) for question in asked]
+            asked_terms = [terms(asking_sentences(question)) for question in asked]
             in_questions, in_pairs = set(chain(*asked_terms)), set(chain(*map(pairs, asked_terms)))
 
         def model(texts: Sequence[Sequence[str]], wanted: set[str] | None) -> BM25:
@@ -128,13 +127,13 @@ class PageViews:
     def kinds(self) -> PageKinds:
         """The pages by the hand-written kinds of ``kinds.yaml``."""
         types = pd.Index(TYPES).get_indexer([one.doc_type for one in self.identities])
-        known = {"place_share": "page_place", "length": "page_length", "digits": "page_digits"}
-        known = {name: self.page[of] for name, of in known.items()} | {"filing_type": types[self.filing]}
-        return PageKinds(np.stack(self.described["strengths"]), self.groups, known)
+        features = {"place_share": "page_place", "length": "page_length", "digits": "page_digits"}
+        features = {name: self.page[of] for name, of in features.items()} | {"filing_type": types[self.filing]}
+        return PageKinds(np.stack(self.described["strengths"]), self.groups, features)
 
     def topic(self, question: str) -> list[str]:
         """The terms of a question's core without those that identify the filing."""
-        return topic(terms(core(question)), self.names)
+        return topic(terms(asking_sentences(question)), self.names)
 
     def best_passage(self, asked: Sequence[str]) -> np.ndarray:
         """The score of each page's best passage, shape (n_pages,)."""
@@ -144,9 +143,9 @@ class PageViews:
 
     def cover(self, asked: Sequence[str]) -> np.ndarray:
         """The share of the terms' weight that each page contains, shape (n_pages,)."""
-        known = [term for term in dict.fromkeys(asked) if term in self.words.vocabulary]
-        rows = [self.words.vocabulary[term] for term in known]
-        weights = np.array([self.words.idf[term] for term in known])
+        present = [term for term in dict.fromkeys(asked) if term in self.words.vocabulary]
+        rows = [self.words.vocabulary[term] for term in present]
+        weights = np.array([self.words.idf[term] for term in present])
         return self.contains[rows].T @ weights / weights.sum() if rows else np.zeros(len(self.filing))
 
     def asked_years(self, question: str) -> np.ndarray:
@@ -154,20 +153,24 @@ class PageViews:
         columns = [YEARS.index(str(year)) for year in years_in(question) if str(year) in YEARS]
         return self.years[:, :, columns].mean(axis=2) if columns else np.full(self.years.shape[:2], np.nan)
 
-    def facts(self, questions: Sequence[str]) -> dict[str, np.ndarray]:
-        """How each page fits the statements, items and years of each question, (n_questions, n_pages) or 1 for one."""
+    def statement_features(self, questions: Sequence[str]) -> dict[str, np.ndarray]:
+        """How each page fits the statements and items of each question, (n_questions, n_pages) or 1 for one."""
         needed, named = needs(questions)
-        found = self.statements.fit(needed) | {
+        features = self.statements.fit(needed) | {
             "statement_items": share_of(named, self.items),
             "statement_needed": needed.sum(axis=1, keepdims=True),
             "statement_items_named": named.sum(axis=1, keepdims=True),
         }
         for column, kind in enumerate(kinds()):
-            found[f"statement_{kind}_needed"] = needed[:, [column]]
-            found[f"statement_{kind}_strength"] = self.statements.relative.T[[column]]
-            found[f"statement_{kind}_rank"] = self.statements.ranks.T[[column]]
+            features[f"statement_{kind}_needed"] = needed[:, [column]]
+            features[f"statement_{kind}_strength"] = self.statements.relative.T[[column]]
+            features[f"statement_{kind}_rank"] = self.statements.ranks.T[[column]]
+        return features
+
+    def year_features(self, questions: Sequence[str]) -> dict[str, np.ndarray]:
+        """The shares of each question's years on each page and in its head, (n_questions, n_pages) each."""
         of_page, of_head = np.stack(list(map(self.asked_years, questions)), axis=1)
-        return found | {"years_page": of_page, "years_head": of_head}
+        return {"years_page": of_page, "years_head": of_head}
 
 
 class Vectors(NamedTuple):
@@ -181,35 +184,35 @@ class Vectors(NamedTuple):
 
 
 @memoized
-def page_views(study: Study, is_from_covers: bool) -> PageViews:
+def page_views(study: Search, is_from_covers: bool) -> PageViews:
     """The views of the study's pages; filings by their records, or by their first pages alone."""
     return PageViews(study.filings, study.pages, study.profile.bm25, is_from_covers=is_from_covers)
 
 
 @memoized
-def vectors_of(study: Study, questions: tuple[str, ...], is_from_covers: bool) -> Vectors:
+def vectors_of(study: Search, questions: tuple[str, ...], is_from_covers: bool) -> Vectors:
     """The vectors of questions, and of the study's windows and pages."""
-    texts = [*(" ".join(text.split()) for text in questions), *map(core, questions)]
+    texts = [*(" ".join(text.split()) for text in questions), *map(asking_sentences, questions)]
     asked = np.split(encoded.encode_queries(study, texts), 2)
     owners, windows = encoded.window_vectors(study)
     return Vectors(*asked, pages_of_chunks(study)[owners], windows, head_vectors(study, is_from_covers))
 
 
 @memoized
-def head_vectors(study: Study, is_from_covers: bool) -> np.ndarray:
+def head_vectors(study: Search, is_from_covers: bool) -> np.ndarray:
     """Unit vectors of each page's beginning behind its filing's identity, shape (n_pages, d)."""
-    known, limit = page_views(study, is_from_covers), study.profile.ahead.head_characters
-    headers = [known.identities[number].header for number in known.filing]
-    texts = [f"{header}\n{' '.join(text.split())[:limit]}" for header, text in zip(headers, known.texts, strict=True)]
+    pages, limit = page_views(study, is_from_covers), study.profile.ahead.head_characters
+    headers = [pages.identities[number].header for number in pages.filing]
+    texts = [f"{header}\n{' '.join(text.split())[:limit]}" for header, text in zip(headers, pages.texts, strict=True)]
     stage = "embeddings/ahead-heads-covers" if is_from_covers else "embeddings/ahead-heads"
     return encoded.encode_texts(study, stage, texts)
 
 
-def untrained(study: Study, questions: Sequence[str]) -> np.ndarray:
+def untrained(study: Search, questions: Sequence[str]) -> np.ndarray:
     """The recipe without training, (n_questions, n_pages): identity as far as a question gives it, plus BM25."""
-    known = page_views(study, False)
-    identity = identity_features(questions, known.identities)["identity"][:, known.filing]
-    words = np.stack([known.words.get_scores(known.topic(question)) for question in questions])
+    pages = page_views(study, False)
+    identity = identity_features(questions, pages.identities)["identity"][:, pages.filing]
+    words = np.stack([pages.words.get_scores(pages.topic(question)) for question in questions])
     return untrained_sum(identity, words)
 
 
@@ -219,20 +222,20 @@ def untrained_sum(identity: np.ndarray, words: np.ndarray) -> np.ndarray:
 
 
 @threadpool_limits.wrap(limits=1, user_api="blas")
-def _signals(known: PageViews, questions: Sequence[str], vectors: Vectors) -> dict[str, np.ndarray]:
+def _signals(pages: PageViews, questions: Sequence[str], vectors: Vectors) -> dict[str, np.ndarray]:
     """The scores of every page, float32, (n_questions, n_pages) each, on one thread: more change the last bits."""
 
     def best_windows(asked: np.ndarray) -> np.ndarray:
-        found = best_window_scores(asked, vectors.windows, vectors.owners, len(known.texts))
+        found = best_window_scores(asked, vectors.windows, vectors.owners, len(pages.texts))
         return np.where(np.isfinite(found), found, found[np.isfinite(found)].min(initial=0))
 
-    topics = list(map(known.topic, questions))
+    topics = list(map(pages.topic, questions))
     found = {
-        "words": list(map(known.words.get_scores, topics)),
-        "pairs": [known.pairs.get_scores(pairs(terms(core(question)))) for question in questions],
-        "passages": list(map(known.best_passage, topics)),
-        "cover": list(map(known.cover, topics)),
-        "labels": list(map(known.labels.get_scores, topics)),
+        "words": list(map(pages.words.get_scores, topics)),
+        "pairs": [pages.pairs.get_scores(pairs(terms(asking_sentences(question)))) for question in questions],
+        "passages": list(map(pages.best_passage, topics)),
+        "cover": list(map(pages.cover, topics)),
+        "labels": list(map(pages.labels.get_scores, topics)),
         "window": best_windows(vectors.questions),
         "core": best_windows(vectors.cores),
     }
@@ -242,16 +245,16 @@ def _signals(known: PageViews, questions: Sequence[str], vectors: Vectors) -> di
 
 
 def pool_of(
-    known: PageViews, questions: Sequence[str], vectors: Vectors, has_kinds: bool, allowed: np.ndarray | None = None
+    pages: PageViews, questions: Sequence[str], vectors: Vectors, has_kinds: bool, allowed: np.ndarray | None = None
 ) -> Pool:
     """Candidate pages of each question and their features; the column ``plain`` is the untrained sum.
 
     The pool is the union of the BEST pages by words, pairs, windows and the statement needed, each with the identity,
     and by words and pairs without it. ``allowed`` are the pages that may be chosen, shape (n_questions, n_pages).
     """
-    signals, facts = _signals(known, questions, vectors), known.facts(questions)
-    fits = identity_features(questions, known.identities)
-    identity = fits["identity"][:, known.filing]
+    signals, statements = _signals(pages, questions, vectors), pages.statement_features(questions)
+    fits = identity_features(questions, pages.identities)
+    identity = fits["identity"][:, pages.filing]
     over = {name: standardised(signals[name]) for name in ("words", "pairs", "labels", "window")}
     plain = untrained_sum(identity, signals["words"])
     ways = [
@@ -259,7 +262,7 @@ def pool_of(
         plain + over["pairs"],
         over["words"] + over["pairs"],
         identity + over["window"],
-        identity + STATEMENT_WEIGHT * facts["statement_fit"] + (over["words"] + over["labels"]) / 2,
+        identity + STATEMENT_WEIGHT * statements["statement_fit"] + (over["words"] + over["labels"]) / 2,
     ]
     allowed = np.ones(plain.shape, bool) if allowed is None else allowed
     chosen = np.zeros(plain.shape, bool)
@@ -271,19 +274,21 @@ def pool_of(
     def of_pairs(features: dict[str, np.ndarray], prefix: str = "") -> dict[str, np.ndarray]:
         return {prefix + name: np.broadcast_to(one, plain.shape)[rows, columns] for name, one in features.items()}
 
-    table = of_pairs({"plain": plain})
-    for name, values in signals.items():
-        table |= of_pairs(known.groups.signal_features(name, values))
-    table |= of_pairs(facts)
-    table |= {f"identity_{name}": one[rows, known.filing[columns]] for name, one in fits.items()}
-    table |= of_pairs(known.page)
+    by_view = {"plain": of_pairs({"plain": plain})}
+    by_view |= {view: of_pairs(pages.groups.signal_features(view, values)) for view, values in signals.items()}
+    by_view["statement"], by_view["years"] = of_pairs(statements), of_pairs(pages.year_features(questions))
+    by_view["identity"] = {f"identity_{name}": one[rows, pages.filing[columns]] for name, one in fits.items()}
+    by_view["page"] = of_pairs(pages.page)
     if has_kinds:
-        table |= of_pairs(known.kinds.fit(questions), "kinds_") | of_pairs(known.kinds.features, "kinds_page_")
-    return Pool(rows, columns, pd.DataFrame(table).astype(np.float32))
+        by_view["kinds"] = of_pairs(pages.kinds.fit(questions), "kinds_")
+        by_view["kinds"] |= of_pairs(pages.kinds.features, "kinds_page_")
+    table = pd.DataFrame({name: values for features in by_view.values() for name, values in features.items()})
+    views = {view: list(features) for view, features in by_view.items()}
+    return Pool(rows, columns, table.astype(np.float32), views=views)
 
 
 def study_pool(
-    study: Study,
+    study: Search,
     questions: Sequence[str],
     allowed: np.ndarray | None = None,
     has_kinds: bool = False,

@@ -25,9 +25,9 @@ from lib.answers.answers import (
     best_baseline,
     context_params,
     efforts,
-    kept,
     score,
     scores,
+    stored_frame,
 )
 from lib.answers.calculation import VERSION, calculated, right_by_way
 from lib.answers.pages_read import pages_read
@@ -180,7 +180,7 @@ def contexts_held(study: Study, contexts: Sequence[Context]) -> pd.DataFrame:
         return pd.concat(parts, names=["part"]).reset_index("part")
 
     searched = [one for one in contexts if one.method != NONE]
-    parts = [kept(study, "answers/held", one, make).assign(context=one.name) for one in searched]
+    parts = [stored_frame(study, "answers/held", one, make).assign(context=one.name) for one in searched]
     groups = pd.concat(parts).groupby(["context", "part"], sort=False)
     means = {names: part[["gold_pages", "evidence_words", "answer_number"]].mean() for names, part in groups}
     return pd.DataFrame(means).T.rename_axis(["context", "part"]).reset_index()

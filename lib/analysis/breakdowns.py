@@ -12,11 +12,11 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from lib.filings.identity import years_in
+from lib.filings.names import names_company
 from lib.method import stored
 from lib.methods import METHODS
 from lib.metrics.frame import Metrics
-from lib.retrievers.identity import years_in
-from lib.retrievers.names import names_company
 from lib.schema import IN_WORDS, Condition, NeedsFilings
 from lib.stats import Interval, Resampling, verdicts, wilson
 from lib.study import Study

@@ -11,7 +11,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from lib.answers.answers import Answers, kept, score
+from lib.answers.answers import Answers, score, stored_frame
 from lib.answers.prompt_context import Context
 from lib.answers.relevance import answer_relevance, hand_labels, labelled_pairs
 from lib.method import stored
@@ -120,7 +120,7 @@ def _precision(study: Study, method: str, k: int) -> pd.DataFrame:
 
 def relevances(study: Study, contexts: Sequence[Context]) -> pd.DataFrame:
     """Answer relevance and ROUGE-L of answers: question_id, name (title of the context), judged, gold; stored."""
-    parts = [kept(study, "answers/relevance", one, _relevance).assign(name=one.title) for one in contexts]
+    parts = [stored_frame(study, "answers/relevance", one, _relevance).assign(name=one.title) for one in contexts]
     return pd.concat(parts, ignore_index=True)[SHOWN]
 
 

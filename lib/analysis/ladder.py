@@ -3,16 +3,27 @@
 Every one is trained within the same folds; the first step is the untrained sum.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from lib.ahead.ranker import FROM_COVERS, UNTRAINED, WHOLE, WITH_KINDS, Variant, nested_recalls, without
+from lib.ahead.ranker import (
+    FROM_COVERS,
+    SECTIONS,
+    UNTRAINED,
+    VERSION,
+    WHOLE,
+    WITH_KINDS,
+    Variant,
+    fold_rankers,
+    nested_scores,
+    without,
+)
 from lib.ahead.search import scored_by
-from lib.ahead.sets import SETS
+from lib.ahead.sets import DEPTH, SETS, recalls, union_of
 from lib.ahead.views import ENCODED, VIEWS
 from lib.evaluation import METRIC_COLUMNS, evaluate
 from lib.methods import METHODS
@@ -91,6 +102,26 @@ def known_metrics(study: Study, k: int = 5) -> pd.DataFrame:
         return ladder_metrics(study, k)
     except NeedsFilings:
         return pd.DataFrame(columns=METRIC_COLUMNS)
+
+
+def nested_recalls(study: Study, variant: Variant, seed: int, sets: Sequence[str] = (), k: int = DEPTH) -> pd.DataFrame:
+    """Both recalls by a variant trained on ``sets``, by default all, of the questions of all, with question_id, set,
+    question_type and company; stored."""
+
+    def make() -> pd.DataFrame:
+        union = union_of(study, variant.is_from_covers)
+        if variant == UNTRAINED:
+            scores = union.pool.table["plain"].to_numpy(float)
+        else:
+            rankers = fold_rankers(study, variant, seed, sets)
+            scores = nested_scores(rankers, union.questions["company"].to_numpy(), union.pool)
+        about = union.questions[["question_id", "set", "question_type", "company"]]
+        return pd.concat([about, recalls(union, scores, k)], axis=1)
+
+    params = {"variant": variant.name, "seed": seed, "sets": list(sets), "k": k}
+    params |= {"pages": study.digest("pages"), "inputs": study.inputs_digest("ahead_untrained")}
+    params |= {"settings": study.settings_of(SECTIONS)}
+    return study.store.frame("ahead/tested", params, make, VERSION, public=True)
 
 
 def _own_recalls(study: Study, variant: Variant, seed: int, k: int) -> pd.DataFrame:

@@ -21,7 +21,7 @@ from lib.retrievers import bm25, dense
 from lib.runs import rank
 from lib.stats import Interval, Resampling, percentiles
 from lib.study import Study
-from lib.tokens import FINANCE, content_tokens
+from lib.text.tokens import FINANCE, content_tokens
 
 DOSES = (0, 1, 2, 4, 8)  # words
 DELETED, APPENDED, CONTROL = KINDS = ("deleted", "appended", "control")

@@ -23,13 +23,13 @@ from lib.analysis.measured import known_file
 from lib.analysis.statistic import correlation_of
 from lib.evaluation import read_metrics
 from lib.files import read_yaml
+from lib.filings.identity import years_in
+from lib.filings.names import names_company
 from lib.method import stored
 from lib.method_sets import compared
 from lib.metrics.frame import Metrics
 from lib.published import METRICS_FILE, Published
 from lib.retrievers import bm25
-from lib.retrievers.identity import years_in
-from lib.retrievers.names import names_company
 from lib.schema import Condition, StudyError
 from lib.stats import Resampling, columns_of, percentiles, resampled_sums
 from lib.store import FRAME

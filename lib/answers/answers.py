@@ -126,7 +126,9 @@ def context_params(study: Study, wanted: Context) -> dict:
     return {"context": wanted.name, "run": run, "gold": study.dataset.fingerprint}
 
 
-def kept(study: Study, stage: str, wanted: Context, make: Callable[[Study, Answers], pd.DataFrame]) -> pd.DataFrame:
+def stored_frame(
+    study: Study, stage: str, wanted: Context, make: Callable[[Study, Answers], pd.DataFrame]
+) -> pd.DataFrame:
     """A frame without text that ``make`` derives from a context's answers: stored, and published with the results.
 
     It is not stored while answers are missing, as a later attempt may write them.
@@ -143,7 +145,7 @@ def scores(study: Study, wanted: Sequence[Context]) -> pd.DataFrame:
     """The metrics of the answers of several contexts (METRIC_COLUMNS); a StudyError where questions lack answers."""
     study.need_answers("scoring what a model writes")
     stages = {"right": partial(score, measure=right_metrics), "metrics": score, "bert-score": bert_scores}
-    parts = [kept(study, f"answers/{stage}", one, make) for stage, make in stages.items() for one in wanted]
+    parts = [stored_frame(study, f"answers/{stage}", one, make) for stage, make in stages.items() for one in wanted]
     return pd.concat(parts, ignore_index=True)
 
 
@@ -156,5 +158,5 @@ def answer_rows(study: Study, scored: pd.DataFrame, wanted: Sequence[Context], p
 
 def efforts(study: Study, wanted: Sequence[Context]) -> pd.DataFrame:
     """What writing the answers of several contexts took: context, and the columns of :func:`effort`."""
-    parts = [kept(study, "answers/effort", one, effort).assign(context=one.name) for one in wanted]
+    parts = [stored_frame(study, "answers/effort", one, effort).assign(context=one.name) for one in wanted]
     return pd.concat(parts, ignore_index=True)

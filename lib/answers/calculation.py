@@ -11,20 +11,20 @@ from pathlib import Path
 
 import pandas as pd
 
-import lib.data
+import lib.statements
 from lib.answers.answers import Answers, answers, asked, context_params, score
-from lib.answers.asked import asked_for
 from lib.answers.pages_read import filings_named, identities, pages_read, sheet_of
 from lib.answers.prompt_context import NONE, Context
-from lib.answers.reading import read
 from lib.files import digest_of_file
 from lib.keys import data_file_digests
 from lib.method import memoized
 from lib.metrics.right import right_metrics
+from lib.statements.asked import asked_for
+from lib.statements.reading import read
 from lib.study import Study
 
 VERSION = 2
-DATA = (Path(__file__).with_name("formulas.yaml"), Path(lib.data.__file__).with_name("items.yaml"))
+DATA = tuple(Path(lib.statements.__file__).with_name(name) for name in ("formulas.yaml", "items.yaml"))
 CALCULATED_STAGE = "answers/calculated"
 CALCULATED = ["question_id", "text", "why_not", "formula", "source", "cells"]
 
@@ -38,8 +38,8 @@ WAYS = {"calculation": (True, True), "calculation-only": (False, True), "calcula
 def named_filings(study: Study) -> dict[str, dict[str, tuple[str, ...]]]:
     """The filings of the company that each question names, with the company's names; none where it names none."""
     study.need_filings("reading tables for a question")
-    questions, known = study.questions, [*identities(study).values()]
-    found = filings_named(questions["question"].tolist(), known)
+    questions, filings = study.questions, [*identities(study).values()]
+    found = filings_named(questions["question"].tolist(), filings)
     return dict(zip(questions["question_id"], found, strict=True))
 
 

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 import pandas as pd
 
 from lib.answers.prompt_context import Context, first_chunks
-from lib.data.rows import Sheet, kind_of, lines_of
+from lib.filings.identity import Identity, company_match
+from lib.filings.names import core_words
 from lib.method import memoized
 from lib.retrievers import matched
-from lib.retrievers.identity import Identity, company_match
-from lib.retrievers.names import core_words
+from lib.statements.rows import Sheet, kind_of, lines_of
 from lib.study import Study
 
 
@@ -31,13 +31,13 @@ def identities(study: Study) -> dict[str, Identity]:
     return {one.doc_name: one for one in matched.identities(study, False)}
 
 
-def filings_named(questions: Sequence[str], known: Sequence[Identity]) -> list[dict[str, tuple[str, ...]]]:
+def filings_named(questions: Sequence[str], filings: Sequence[Identity]) -> list[dict[str, tuple[str, ...]]]:
     """The filings of the company that each question names, with the company's names; none where it names none."""
-    names = [(*one.names, *(" ".join(core_words(name)) for name in one.names)) for one in known]
-    match = company_match(questions, known)
+    names = [(*one.names, *(" ".join(core_words(name)) for name in one.names)) for one in filings]
+    match = company_match(questions, filings)
     is_named = (match == match.max(axis=1, initial=0, keepdims=True)) & (match > 0)
     return [
-        {one.doc_name: forms for one, forms, is_one in zip(known, names, row, strict=True) if is_one}
+        {one.doc_name: forms for one, forms, is_one in zip(filings, names, row, strict=True) if is_one}
         for row in is_named
     ]
 

@@ -5,8 +5,6 @@ room is filled in rounds: the first takes from each chunk, best rank first, the 
 question, the second its next best. Words are compared, not vectors, so that a context depends on the run alone.
 """
 
-import math
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -17,7 +15,7 @@ from lib.method import memoized
 from lib.methods import METHODS
 from lib.schema import CONDITIONS, IN_WORDS, Condition, StudyError
 from lib.study import Study
-from lib.tokens import tokenize
+from lib.text.tokens import tokenize, word_weights
 
 NONE = "none"
 BEST_BASELINE = "best-baseline"
@@ -43,8 +41,8 @@ class Context:
         """The context as the tables print it."""
         if self.name == NONE:
             return "no context"
-        said, title = {BEST_BASELINE: "best ordinary method", **IN_WORDS}.get(self.name), METHODS[self.method].title
-        return f"{said} ({title})" if said else title
+        in_words, title = {BEST_BASELINE: "best ordinary method", **IN_WORDS}.get(self.name), METHODS[self.method].title
+        return f"{in_words} ({title})" if in_words else title
 
 
 def context(name: str, best_baseline: str = "", oracle: str = "dense") -> Context:
@@ -55,21 +53,20 @@ def context(name: str, best_baseline: str = "", oracle: str = "dense") -> Contex
         return Context(name, oracle, name)
     method = best_baseline if name == BEST_BASELINE else name
     if method not in METHODS:
-        known = ", ".join((NONE, BEST_BASELINE, *ORACLES))
-        raise StudyError(f"no context {name!r} ({method!r} is no method): say {known}, or a method")
+        contexts = ", ".join((NONE, BEST_BASELINE, *ORACLES))
+        raise StudyError(f"unknown context {name!r}; choose from {contexts}, or a method")
     return Context(name, method)
 
 
 def order_of_segments(question: str, chunks: Sequence[Sequence[str]]) -> list[tuple[int, int]]:
     """The order in which segments of ranked chunks fill the room: (number of the chunk, number of its segment).
 
-    A segment's worth is the sum of ``log(1 + n / df)`` over the question's distinct words in it, where ``df`` of the
-    ``n`` segments contain the word.
+    A segment's worth is the sum of the weights (:func:`lib.text.tokens.word_weights`, over all segments) of the
+    question's distinct words in it.
     """
     words = [[set(tokenize(segment)) for segment in segments] for segments in chunks]
-    frequency = Counter(word for part in words for segment in part for word in segment)
-    asked, n_segments = sorted(set(tokenize(question)) & set(frequency)), sum(map(len, words))
-    weight = {word: math.log(1 + n_segments / frequency[word]) for word in asked}
+    weight = word_weights([segment for part in words for segment in part])
+    asked = sorted(weight.keys() & set(tokenize(question)))
     ordered = []
     for number, part in enumerate(words):
         worth = [-sum(weight[word] for word in asked if word in segment) for segment in part]

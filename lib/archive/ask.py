@@ -4,7 +4,7 @@ Each page of the archive gets the sum of three views without training, each brou
 of the page, the cosine of its best window where that is among the N_WINDOWS nearest of the collection, and how well its
 filing's identity (company, period, form, read from its first pages) fits the question. The nearest filings' pages alone
 are described in all views (:mod:`lib.ahead.views`), as if they were the collection. Tables of the best pages are read
-for an answer, which is given where the reading is sure (:mod:`lib.answers.sure`).
+for an answer, which is given where the reading is sure (:mod:`lib.statements.sure`).
 """
 
 import codecs
@@ -19,21 +19,21 @@ import pandas as pd
 
 from lib.ahead.ranker import mixed
 from lib.ahead.search import saved_ranker
-from lib.ahead.terms import core
+from lib.ahead.terms import asking_sentences
 from lib.ahead.views import PageViews, Vectors, pool_of
 from lib.answers.pages_read import filings_named, sheet
 from lib.answers.prompt_context import order_of_segments
-from lib.answers.reading import Cell
-from lib.answers.sure import BESIDE, fitted, reading
 from lib.archive.described import described
 from lib.archive.index import PICTURES, ArchiveIndex
 from lib.archive.step import quiet_encoder
 from lib.data.pdf import picture
 from lib.data.records import MOST_LETTERS, printable
 from lib.files import digest_of, write_atomically
+from lib.filings.identity import Identity, asked_period, identity_features, without_records
 from lib.models.index import SERVER, chunk_of, page_of
-from lib.retrievers.identity import Identity, asked_period, identity_features, without_records
 from lib.schema import PAGE_COLUMNS, StudyError
+from lib.statements.reading import Cell
+from lib.statements.sure import BESIDE, fitted, reading
 
 MOST_CHARACTERS = 4000  # of a question, which takes a second to read; those of FinanceBench have 600 at most
 NEAREST = 5  # filings whose pages are ranked
@@ -81,7 +81,7 @@ class Archive:
         Raises:
             StudyError: a filing's vectors are damaged.
         """
-        asked = np.split(self.encoder.encode([" ".join(question.split()), core(question)], "query"), 2)
+        asked = np.split(self.encoder.encode([" ".join(question.split()), asking_sentences(question)], "query"), 2)
         words, fit = self.words.get_scores(self.words.tokens(question)), identity_features([question], self.filed)
         identity = fit["identity"][0] if fit["company"].max() > 0 else np.zeros(len(self.filed))
         scores = _scaled(words) + self._cosines(asked[0][0]) + _scaled(identity)[self.filing]

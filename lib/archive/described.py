@@ -18,8 +18,8 @@ from scipy import sparse
 
 from lib.archive.index import ArchiveIndex
 from lib.files import digest_of, temporary_path
+from lib.filings.identity import Identity, filing_identities, without_records
 from lib.retrievers.bm25 import BM25
-from lib.retrievers.identity import Identity, filing_identities, without_records
 from lib.schema import PAGE_COLUMNS
 
 VERSION = 1

@@ -12,7 +12,6 @@ import pandas as pd
 import yaml
 
 from lib.analysis.facts import SOURCES, facts
-from lib.answers.sure import fitted
 from lib.book.headline import headline
 from lib.book.leaderboard import leaderboard_page
 from lib.book.manifest import licence_of, read_summary
@@ -30,6 +29,7 @@ from lib.schema import CONDITIONS, IN_WORDS
 from lib.show.display import markdown_table, number
 from lib.show.markup import escape, explorer_link
 from lib.show.tables import metric_cells, reported_runs
+from lib.statements.sure import fitted
 from lib.study import Study
 
 K = 5

@@ -22,8 +22,9 @@ from lib.chunkings.tables import MARKER, SENTENCE_END, joined_tables, tables_of
 from lib.data.chunks import as_chunks
 from lib.data.pdf import read_layout
 from lib.files import end_with_parent
-from lib.method import Search, memoized, stored
+from lib.method import Search, memoized
 
+VERSION = 1  # of the stored elements; raise it with those of the chunk tables that are made of them
 N_WORKERS = 2
 CHARACTERS = 2048  # of a chunk of text and titles, at most, unless one element alone has more
 MAX_TITLE, MAX_TITLE_ROWS = 150, 3  # characters; a longer paragraph in bold is text
@@ -106,11 +107,12 @@ def elements(study: Search) -> pd.DataFrame:
     """ELEMENT_COLUMNS of every page, in order: a page's elements hold every character of its text."""
     import pymupdf
 
-    return joined_tables(_elements(study, pymupdf.VersionBind))
+    params = {"pymupdf": pymupdf.VersionBind, "filings": study.digest("filings"), "pages": study.digest("pages")}
+    return joined_tables(study.store.frame("elements", params, lambda: _read_elements(study), VERSION))
 
 
-@stored("elements", on=("filings", "pages"), version=1)  # and those of the tables that are made of them
-def _elements(study: Search, pymupdf: str) -> pd.DataFrame:
+def _read_elements(study: Search) -> pd.DataFrame:
+    """The elements before a table and its continuation are joined."""
     texts = {name: part["text"].tolist() for name, part in study.pages.groupby("doc_name", sort=False)}
     with ProcessPoolExecutor(N_WORKERS, initializer=end_with_parent) as pool:
         found = pool.map(elements_of_filing, map(study.dataset.source, texts), texts.values())

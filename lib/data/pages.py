@@ -16,7 +16,7 @@ from lib.data.pdf import read_texts
 from lib.data.records import Page, Problems, read_records
 from lib.files import digest_of_file
 from lib.schema import PAGE_COLUMNS
-from lib.tokens import words_in_any_script
+from lib.text.tokens import words_in_any_script
 
 N_PROCESSES = 2
 MIN_OVERLAP = 0.5  # share of the evidence's words that are on its page: it was copied from the PDF's text

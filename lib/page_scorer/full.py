@@ -16,6 +16,7 @@ import pandas as pd
 
 from lib.files import digest_of
 from lib.folds import By, Fold, LeakError, check_fold
+from lib.method import Search
 from lib.models.vectors import encode_texts
 from lib.models.weights import fetch, trainable, weights_hash
 from lib.page_scorer.pages import VERSION as SCORES_VERSION
@@ -32,7 +33,6 @@ from lib.page_scorer.pages import (
 from lib.profile import Settings
 from lib.retrievers.dense import cosines
 from lib.store import Entry
-from lib.study import Study
 
 VERSION = 1
 MIN_COMPANIES, MIN_QUESTIONS = 3, 10
@@ -41,7 +41,7 @@ SECTION, BEST = "page_scorer", "page_scorer_best"  # of the profile: the publish
 SETTINGS = ("epochs", "max_tokens", "learning_rate", "batch_size", "warmup", "seed", "train_precision")
 
 
-def untrainable(study: Study) -> str:
+def untrainable(study: Search) -> str:
     """Why no scorer can be trained and tested on a study's own questions; empty where one can."""
     n_companies, n_questions = study.questions["company"].nunique(), len(study.questions)
     if n_companies < MIN_COMPANIES or n_questions < MIN_QUESTIONS:
@@ -55,7 +55,7 @@ def untrainable(study: Study) -> str:
     return ""
 
 
-def training_pairs(study: Study, rows: Sequence[int]) -> pd.DataFrame:
+def training_pairs(study: Search, rows: Sequence[int]) -> pd.DataFrame:
     """Every gold page of the questions in the given rows: question_id, question, doc_name, page, text (as scored)."""
     text_of = text_by_page(study)
     pairs = study.questions.iloc[list(rows)][["question_id", "question", "doc_name", "gold_pages"]]
@@ -64,24 +64,24 @@ def training_pairs(study: Study, rows: Sequence[int]) -> pd.DataFrame:
     return pairs.assign(text=[text_of[key] for key in where]).reset_index(drop=True)
 
 
-def checked_pairs(study: Study, fold: Fold) -> tuple[pd.DataFrame, dict]:
+def checked_pairs(study: Search, fold: Fold) -> tuple[pd.DataFrame, dict]:
     """A fold's training pairs, and the record of the check that they contain nothing of its test questions."""
     pairs = training_pairs(study, fold.train)
     return pairs, check_fold(fold, pairs, study.questions, study.filings, text_by_page(study))
 
 
-def recipe_of(study: Study, section: str) -> Settings:
+def recipe_of(study: Search, section: str) -> Settings:
     """The published recipe, and what a section of the profile changes of it."""
     return study.profile[SECTION].updated(study.profile[section])
 
 
-def recipe_params(study: Study, section: str) -> dict:
+def recipe_params(study: Search, section: str) -> dict:
     """What a model trained by a section of the profile depends on."""
     recipe = recipe_of(study, section)
     return {name: recipe[name] for name in SETTINGS} | ({"header": True} if section == BEST else {})
 
 
-def fold_model(study: Study, fold: Fold, section: str = SECTION) -> Entry:
+def fold_model(study: Search, fold: Fold, section: str = SECTION) -> Entry:
     """The model of a fold, see :func:`trained`."""
     pairs, record = checked_pairs(study, fold)
     if section == BEST:
@@ -91,7 +91,7 @@ def fold_model(study: Study, fold: Fold, section: str = SECTION) -> Entry:
 
 
 def trained(
-    study: Study,
+    study: Search,
     stage: str,
     pairs: pd.DataFrame,
     record: dict,
@@ -123,7 +123,7 @@ def trained(
     return entry
 
 
-def scores_of_model(study: Study, entry: Entry, rows: Sequence[int], section: str = SECTION) -> np.ndarray:
+def scores_of_model(study: Search, entry: Entry, rows: Sequence[int], section: str = SECTION) -> np.ndarray:
     """The cosine of every page for questions under a model, shape (n_rows, n_pages)."""
     model, window = (lambda: entry.path, entry.digest), study.profile[SECTION].max_tokens
     encode = partial(encode_texts, study, window=window, is_pinned=True, model=model)
@@ -133,7 +133,7 @@ def scores_of_model(study: Study, entry: Entry, rows: Sequence[int], section: st
 
 
 def score_fold(
-    study: Study, fold: Fold, model: Callable[[Study, Fold], Entry] = fold_model, section: str = SECTION
+    study: Search, fold: Fold, model: Callable[[Search, Fold], Entry] = fold_model, section: str = SECTION
 ) -> tuple[np.ndarray, dict]:
     """The scores of every page for a fold's test questions by its model, and the model's record."""
     entry = model(study, fold)
@@ -144,10 +144,10 @@ def score_fold(
     return scores_of_model(study, entry, fold.test, section), record
 
 
-def scores_entry(study: Study, by: By, section: str = SECTION) -> Entry:
+def scores_entry(study: Search, by: By, section: str = SECTION) -> Entry:
     """The stored scores and records of all folds by the recipe of a section, trained and computed if missing."""
 
-    def score(study: Study, fold: Fold) -> tuple[np.ndarray, dict]:
+    def score(study: Search, fold: Fold) -> tuple[np.ndarray, dict]:
         entry = fold_entry(study, fold, section)
         return load_scores(study, entry)[list(fold.test)], load_records(entry)[0]
 
@@ -155,13 +155,13 @@ def scores_entry(study: Study, by: By, section: str = SECTION) -> Entry:
     return scores_in_folds(study, f"{section}/scores/{by}", folds(study, by), score, params, public=True)
 
 
-def fold_entry(study: Study, fold: Fold, section: str = SECTION) -> Entry:
+def fold_entry(study: Search, fold: Fold, section: str = SECTION) -> Entry:
     """The stored scores and record of one fold, trained and computed if missing."""
     score = partial(score_fold, model=partial(fold_model, section=section), section=section)
     return scores_in_folds(study, _stage_of(fold, section), [fold], score, recipe_params(study, section))
 
 
-def finished_folds(study: Study, section: str = SECTION) -> list[dict]:
+def finished_folds(study: Search, section: str = SECTION) -> list[dict]:
     """The records of scored folds whose others are missing, so that they are published before the last is trained."""
     found = []
     for by in get_args(By):
@@ -176,5 +176,5 @@ def _stage_of(fold: Fold, section: str) -> str:
     return f"{section}/fold/{fold.by}/{fold.number}"
 
 
-def _reference(study: Study, stage: str, parts: Sequence[Fold], params: dict) -> str:
+def _reference(study: Search, stage: str, parts: Sequence[Fold], params: dict) -> str:
     return f"{stage}/{study.store.key(stage, params_of_folds(study, parts, params), SCORES_VERSION)}"

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lib.folds import By, Fold
+from lib.method import Search
 from lib.page_scorer.full import checked_pairs
 from lib.page_scorer.pages import base_vectors, folds, page_texts, scores_in_folds, text_by_page
 from lib.store import Entry
-from lib.study import Study
 
 if TYPE_CHECKING:
     from lib.page_scorer.residual import FoldData
 
 
-def fold_data(study: Study, fold: Fold, without_page_zero: bool = False) -> "FoldData":
+def fold_data(study: Search, fold: Fold, without_page_zero: bool = False) -> "FoldData":
     """The data of a fold; ``readable`` are the pages of its training filings that have text.
 
     A page with the text of a gold page counts as gold, so that it is not learned to be wrong.
@@ -29,8 +29,8 @@ def fold_data(study: Study, fold: Fold, without_page_zero: bool = False) -> "Fol
     questions, pages = base_vectors(study, "page_scorer_light")  # under the key that searching has
     texts, text_of = np.array(page_texts(study), object), text_by_page(study)
     asked = zip(study.questions["doc_name"], study.questions["gold_pages"], strict=True)
-    known = [[text_of[name, page] for page in of if page or not without_page_zero] for name, of in asked]
-    gold = np.stack([np.isin(texts, of) for of in known])
+    gold_texts = [[text_of[name, page] for page in of if page or not without_page_zero] for name, of in asked]
+    gold = np.stack([np.isin(texts, of) for of in gold_texts])
     readable = study.pages["doc_name"].isin(fold.train_filings).to_numpy() & (texts != "")
     groups = study.questions["doc_name"]
     if fold.by == "company":
@@ -38,7 +38,7 @@ def fold_data(study: Study, fold: Fold, without_page_zero: bool = False) -> "Fol
     return FoldData(questions, pages, gold, readable, groups.to_numpy(), study.profile.page_scorer_light)
 
 
-def score_fold(study: Study, fold: Fold) -> tuple[np.ndarray, dict]:
+def score_fold(study: Search, fold: Fold) -> tuple[np.ndarray, dict]:
     """The scores of every page for a fold's test questions (n_test, n_pages), and the record of its training."""
     _, record = checked_pairs(study, fold)
     data = fold_data(study, fold)
@@ -48,7 +48,7 @@ def score_fold(study: Study, fold: Fold) -> tuple[np.ndarray, dict]:
     return found, record | {"plan": plan._asdict(), "curve": curve}
 
 
-def scores_entry(study: Study, by: By) -> Entry:
+def scores_entry(study: Search, by: By) -> Entry:
     """The stored scores of all folds and their records, with the chosen ``plan``."""
     params = {"settings": dict(study.profile.page_scorer_light)}
     return scores_in_folds(study, f"page_scorer_light/scores/{by}", folds(study, by), score_fold, params, public=True)

@@ -9,28 +9,27 @@ from pathlib import Path
 import numpy as np
 
 from lib.folds import By, Fold, make_folds
-from lib.method import memoized
+from lib.method import Search, memoized
 from lib.models.vectors import encode_texts
 from lib.models.weights import weights_hash
 from lib.retrievers import matched
 from lib.store import Entry
-from lib.study import Study
 
-KEPT = 200  # pages of a question whose scores are stored
+STORED_PAGES = 200  # the best pages of a question, whose scores are stored
 VERSION = 2
 PageKey = tuple[str, int]
-ScoreFold = Callable[[Study, Fold], tuple[np.ndarray, dict]]
+ScoreFold = Callable[[Search, Fold], tuple[np.ndarray, dict]]
 
 
 @memoized
-def page_texts(study: Study) -> list[str]:
+def page_texts(study: Search) -> list[str]:
     """Every page with whitespace collapsed, cut as published at M = ``page_scorer.max_characters``."""
     limit = study.profile.page_scorer.max_characters
     return [" ".join(text.split())[:limit] for text in study.pages["text"]]
 
 
 @memoized
-def headed_texts(study: Study) -> list[str]:
+def headed_texts(study: Search) -> list[str]:
     """:func:`page_texts` behind company, period and form of their filings' records; a page without text stays so."""
     header_of = {identity.doc_name: identity.header for identity in matched.identities(study, False)}
     pages = zip(study.pages["doc_name"], page_texts(study), strict=True)
@@ -38,32 +37,32 @@ def headed_texts(study: Study) -> list[str]:
 
 
 @memoized
-def page_rows(study: Study) -> dict[PageKey, int]:
+def page_rows(study: Search) -> dict[PageKey, int]:
     """From (doc_name, page) to the page's row in ``study.pages``."""
     keys = study.pages[["doc_name", "page"]].itertuples(index=False, name=None)
     return {key: row for row, key in enumerate(keys)}
 
 
-def text_by_page(study: Study, texts: Callable[[Study], list[str]] = page_texts) -> dict[PageKey, str]:
+def text_by_page(study: Search, texts: Callable[[Search], list[str]] = page_texts) -> dict[PageKey, str]:
     """From (doc_name, page) to the page's text."""
     return dict(zip(page_rows(study), texts(study), strict=True))
 
 
 @memoized
-def base_vectors(study: Study, section: str = "page_scorer_light") -> tuple[np.ndarray, np.ndarray]:
+def base_vectors(study: Search, section: str = "page_scorer_light") -> tuple[np.ndarray, np.ndarray]:
     """The untrained encoder's vectors of questions (n_questions, d) and of as much of pages as a section says."""
     encode = partial(encode_texts, study, window=study.profile[section].max_tokens, is_pinned=True)
     questions = encode("embeddings/page_questions", study.questions["question"].tolist(), "query")
     return questions, encode("embeddings/pages", page_texts(study))
 
 
-def folds(study: Study, by: By) -> list[Fold]:
+def folds(study: Search, by: By) -> list[Fold]:
     """The study's folds by filing or by company."""
     settings = study.profile.page_scorer
     return make_folds(study.questions, study.filings, by, settings.n_folds, settings.seed)
 
 
-def params_of_folds(study: Study, parts: Sequence[Fold], params: dict) -> dict:
+def params_of_folds(study: Search, parts: Sequence[Fold], params: dict) -> dict:
     """What the scores of folds depend on, computable without the text of a filing or a question."""
     profile = study.profile
     return params | {
@@ -77,9 +76,9 @@ def params_of_folds(study: Study, parts: Sequence[Fold], params: dict) -> dict:
 
 
 def scores_in_folds(
-    study: Study, stage: str, parts: Sequence[Fold], score_fold: ScoreFold, params: dict, public: bool = False
+    study: Search, stage: str, parts: Sequence[Fold], score_fold: ScoreFold, params: dict, public: bool = False
 ) -> Entry:
-    """An entry with the scores of each question's KEPT best pages, of all pages of its own filing, and of the records.
+    """The stored scores of each question's STORED_PAGES best pages and of all pages of its own filing, and the records.
 
     ``score_fold`` gives the scores of a fold's test questions (n_test, n_pages), and a record, an output if ``public``;
     ``params`` are what scores depend on besides the encoder, pages, questions and folds.
@@ -90,10 +89,10 @@ def scores_in_folds(
         for fold in parts:
             scores[list(fold.test)], record = score_fold(study, fold)
             records.append(record)
-        best = np.argsort(-scores, axis=1, kind="stable")[:, :KEPT]  # of equal scores the first page's
-        kept = study.pages["doc_name"].to_numpy() == study.questions["doc_name"].to_numpy()[:, None]
-        np.put_along_axis(kept, best, True, axis=1)
-        question, page = np.nonzero(kept & (scores > -np.inf))
+        best = np.argsort(-scores, axis=1, kind="stable")[:, :STORED_PAGES]  # of equal scores the first page's
+        is_stored = study.pages["doc_name"].to_numpy() == study.questions["doc_name"].to_numpy()[:, None]
+        np.put_along_axis(is_stored, best, True, axis=1)
+        question, page = np.nonzero(is_stored & (scores > -np.inf))
         places = {"question": question.astype(np.int32), "page": page.astype(np.int32)}
         np.savez_compressed(target / "scores.npz", value=scores[question, page], **places)
         (target / "folds.json").write_text(json.dumps(records, indent=1), encoding="utf-8")
@@ -104,7 +103,7 @@ def scores_in_folds(
     return entry
 
 
-def load_scores(study: Study, entry: Entry) -> np.ndarray:
+def load_scores(study: Search, entry: Entry) -> np.ndarray:
     """Kept scores, float32, shape (n_questions, n_pages), ``-inf`` if not kept."""
     scores = np.full((len(study.questions), len(study.pages)), -np.inf, np.float32)
     with np.load(io.BytesIO(entry.read("scores.npz"))) as arrays:

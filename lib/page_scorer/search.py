@@ -6,12 +6,12 @@ As published, stage two is ``dense``, which ranks the pages anew; ORDERS has oth
 import numpy as np
 import pandas as pd
 
-from lib.method import memoized
+from lib.method import Search, memoized
 from lib.page_scorer import full, light
-from lib.page_scorer.pages import KEPT, base_vectors, load_scores, page_rows
+from lib.page_scorer.pages import STORED_PAGES, base_vectors, load_scores, page_rows
 from lib.retrievers import dense
+from lib.retrievers.fusion import standardised
 from lib.schema import StudyError
-from lib.study import Study
 
 #: What orders the chunks of the best pages.
 ORDERS = {"base": "base encoder (as published)", "page": "page order", "sum": "sum of both scores"}
@@ -20,7 +20,7 @@ TUNED = {"full": "page_scorer", "best": "page_scorer_best"}
 
 
 @memoized
-def pages_of_chunks(study: Study) -> np.ndarray:
+def pages_of_chunks(study: Search) -> np.ndarray:
     """The row in ``study.pages`` of each chunk's page, shape (n_chunks,)."""
     rows, chunks = page_rows(study), study.chunks
     return np.array([rows[key] for key in zip(chunks["doc_name"], chunks["page"], strict=True)], int)
@@ -38,66 +38,65 @@ def rank_pages(page_scores: np.ndarray, pages: np.ndarray, candidates: np.ndarra
 
 def chunks_on_pages(chunk_scores: np.ndarray, ranked: list[np.ndarray], pages: np.ndarray) -> np.ndarray:
     """Chunk scores with ``-inf`` for every chunk that lies on none of its question's pages."""
-    kept = np.stack([np.isin(pages, rows) for rows in ranked])
-    return np.where(kept, chunk_scores, np.float32(-np.inf))
+    is_on_page = np.stack([np.isin(pages, rows) for rows in ranked])
+    return np.where(is_on_page, chunk_scores, np.float32(-np.inf))
 
 
 def search(
-    study: Study, page_scores: np.ndarray, candidates: np.ndarray, n_pages: int | None = None, order: str = "base"
+    study: Search, page_scores: np.ndarray, candidates: np.ndarray, n_pages: int | None = None, order: str = "base"
 ) -> np.ndarray:
     """Both stages: a score of each chunk on the best pages, shape (n_questions, n_chunks), else ``-inf``.
 
-    ``n_pages`` are kept, 1 to KEPT, by default the profile's ``page_scorer.pages``. The ``order`` is by the chunk's own
-    score (``base``), minus the rank of its page, then the chunk's score (``page``), or both scores, each standardised
-    over the question's chunks on kept pages (``sum``).
+    ``n_pages`` is from 1 to STORED_PAGES, by default the profile's ``page_scorer.pages``. The ``order`` is by the
+    chunk's own score (``base``), minus the rank of its page, then the chunk's score (``page``), or both scores, each
+    standardised over the question's chunks on the best pages (``sum``).
     """
     n_pages = study.profile.page_scorer.pages if n_pages is None else n_pages
-    if not 1 <= n_pages <= KEPT:
-        raise StudyError(f"pages is {n_pages}: choose a number from 1 to {KEPT}, as many as page scores keep")
+    if not 1 <= n_pages <= STORED_PAGES:
+        raise StudyError(f"pages is {n_pages}: choose a number from 1 to {STORED_PAGES}, as many as page scores keep")
     pages, page_scores = pages_of_chunks(study), comparable(study, page_scores, candidates)
     ranked = rank_pages(page_scores, pages, candidates, n_pages)
     scores = chunks_on_pages(base_chunk_scores(study), ranked, pages)
     if order == "base":
         return scores
     for row, rows, of_page in zip(scores, ranked, page_scores, strict=True):
-        kept = np.flatnonzero(np.isfinite(row))
+        chunks = np.flatnonzero(np.isfinite(row))
         if order == "page":
             rank_of = np.zeros(len(study.pages), np.float32)
             rank_of[rows] = np.arange(1, len(rows) + 1)
-            row[kept] = (row[kept] + 1) / 2.01 - rank_of[pages[kept]]
+            row[chunks] = (row[chunks] + 1) / 2.01 - rank_of[pages[chunks]]
         else:
-            row[kept] = standardised_finite(row[kept]) + standardised_finite(of_page[pages[kept]])
+            row[chunks] = standardised_finite(row[chunks]) + standardised_finite(of_page[pages[chunks]])
     return scores
 
 
 def standardised_finite(values: np.ndarray) -> np.ndarray:
     """Values with mean 0 and deviation 1, zeros where all are equal; ``-inf`` is as the least other one."""
-    known = values[np.isfinite(values)]
-    if not len(known) or np.ptp(known) == 0:
+    finite = values[np.isfinite(values)]
+    if not len(finite) or np.ptp(finite) == 0:
         return np.zeros_like(values)
-    values = np.maximum(values, known.min())
-    return (values - values.mean()) / values.std()
+    return standardised(np.maximum(values, finite.min()), epsilon=0)
 
 
-def comparable(study: Study, page_scores: np.ndarray, candidates: np.ndarray) -> np.ndarray:
-    """Page scores, without those beyond a question's best KEPT where it may search several filings.
+def comparable(study: Search, page_scores: np.ndarray, candidates: np.ndarray) -> np.ndarray:
+    """Page scores, without those beyond a question's best STORED_PAGES where it may search several filings.
 
     All scores of a question's own filing are stored, for the oracles: beside other filings they would give it away.
     """
     filing = study.chunks["doc_name"].factorize()[0]
     first, last = (np.where(candidates, filing, none) for none in (len(filing), -1))
-    rows, kept = np.flatnonzero(first.min(axis=1) < last.max(axis=1)), page_scores.copy()
-    kept[rows[:, None], np.argsort(-page_scores[rows], axis=1, kind="stable")[:, KEPT:]] = -np.inf
-    return kept
+    rows, comparable_scores = np.flatnonzero(first.min(axis=1) < last.max(axis=1)), page_scores.copy()
+    comparable_scores[rows[:, None], np.argsort(-page_scores[rows], axis=1, kind="stable")[:, STORED_PAGES:]] = -np.inf
+    return comparable_scores
 
 
 @memoized
-def base_chunk_scores(study: Study) -> np.ndarray:
+def base_chunk_scores(study: Search) -> np.ndarray:
     """Stage two's scores of all chunks, those of ``dense``."""
     return dense.score(study, study.candidates("standard"))
 
 
-def page_run(study: Study, page_scores: np.ndarray, candidates: np.ndarray, depth: int) -> pd.DataFrame:
+def page_run(study: Search, page_scores: np.ndarray, candidates: np.ndarray, depth: int) -> pd.DataFrame:
     """Stage one alone as a ranking of pages: question_id, rank (from 1), doc_name, page."""
     ranked = rank_pages(page_scores, pages_of_chunks(study), candidates, depth)
     run = study.pages.iloc[np.concatenate(ranked)][["doc_name", "page"]].reset_index(drop=True)
@@ -107,7 +106,7 @@ def page_run(study: Study, page_scores: np.ndarray, candidates: np.ndarray, dept
 
 
 @memoized
-def scorer_scores(study: Study, name: str, by: str = "company") -> np.ndarray:
+def scorer_scores(study: Search, name: str, by: str = "company") -> np.ndarray:
     """The page scores of a scorer, shape (n_questions, n_pages), ``-inf`` where a trained scorer's is not kept.
 
     ``name`` is one of TUNED, ``light`` (an adapter on frozen vectors) or ``untrained``, which all of them are where the
@@ -120,7 +119,7 @@ def scorer_scores(study: Study, name: str, by: str = "company") -> np.ndarray:
 
 
 def score(
-    study: Study, candidates: np.ndarray, scorer: str = "full", by: str = "company", order: str = "base"
+    study: Search, candidates: np.ndarray, scorer: str = "full", by: str = "company", order: str = "base"
 ) -> np.ndarray:
     """Both stages with a scorer of :func:`scorer_scores` and an order of ORDERS, by default as published."""
     return search(study, scorer_scores(study, scorer, by), candidates, order=order)

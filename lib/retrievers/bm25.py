@@ -12,7 +12,7 @@ from rank_bm25 import BM25Okapi
 from scipy import sparse
 
 from lib.method import Search, memoized
-from lib.tokens import content_tokens, tokenize
+from lib.text.tokens import content_tokens, tokenize
 
 #: How texts become tokens, and whether weights are sound.
 FORMS: dict[str, tuple[Callable[[str], list[str]], bool]] = {
@@ -39,13 +39,13 @@ class BM25(BM25Okapi):
     def __init__(self, texts: Sequence[Sequence[str]], k1: float = 1.5, b: float = 0.75, is_sound: bool = True):
         self.is_sound = is_sound
         super().__init__(texts or [[]], k1=k1, b=b)  # the library divides by the number of texts
-        self.vocabulary = known = {term: row for row, term in enumerate(self.idf)}
-        rows = np.array([known[term] for text in self.doc_freqs for term in text], int)
+        self.vocabulary = row_of = {term: row for row, term in enumerate(self.idf)}
+        rows = np.array([row_of[term] for text in self.doc_freqs for term in text], int)
         columns = np.repeat(np.arange(len(self.doc_freqs)), [len(text) for text in self.doc_freqs])
         counts = np.array([count for text in self.doc_freqs for count in text.values()], float)
         norm = k1 * (1 - b + b * np.array(self.doc_len)[columns] / self.avgdl)
         weights = np.array([*self.idf.values()])[rows] * (counts * (k1 + 1) / (counts + norm))
-        self.weights = sparse.csr_array((weights, (rows, columns)), shape=(len(known), len(texts)))
+        self.weights = sparse.csr_array((weights, (rows, columns)), shape=(len(row_of), len(texts)))
         del self.doc_freqs  # hundreds of MiB over FinanceBench's pages, and all in the matrix
 
     @classmethod

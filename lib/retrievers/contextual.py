@@ -16,13 +16,13 @@ import pandas as pd
 
 from lib.data.chunks import split_chunks
 from lib.files import read_yaml
+from lib.filings.identity import sentences
 from lib.method import Search, memoized
 from lib.models.vectors import chunk_vectors
 from lib.models.written import Filled
 from lib.retrievers.bm25 import BM25, text_scores
 from lib.retrievers.dense import best_window_scores, question_vectors
 from lib.retrievers.fusion import fused
-from lib.retrievers.identity import sentences
 from lib.retrievers.prompts import write
 from lib.settings import SPECIAL_TOKENS
 

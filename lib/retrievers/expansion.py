@@ -4,15 +4,13 @@ A lexicon in place of learned expansion terms (survey: Carpineto & Romano, ACM C
 """
 
 import re
-from pathlib import Path
 
 import numpy as np
-import pandas as pd
 
 from lib.method import Search
 from lib.retrievers.dense import score_texts
+from lib.text.acronyms import LEXICON
 
-LEXICON = pd.read_csv(Path(__file__).with_name("acronyms.csv"), dtype=str, keep_default_na=False)
 #: Expansion of each acronym, and a pattern of it as a word of its own, in the plural too; M&A is not in MD&A.
 ACRONYMS = [
     (row.expansion, re.compile(rf"(?<![\w&]){re.escape(row.acronym)}s?(?![\w&])", re.I if row.case == "any" else 0))

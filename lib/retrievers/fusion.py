@@ -62,6 +62,9 @@ def softmax(scores: np.ndarray, candidates: np.ndarray) -> np.ndarray:
     return raised / raised.sum(axis=1, keepdims=True).clip(np.finfo(float).tiny)
 
 
-def standardised(values: np.ndarray) -> np.ndarray:
-    """Values with mean 0 and deviation 1 along the last axis, so that they can be added; equal ones become 0."""
-    return (values - values.mean(axis=-1, keepdims=True)) / (values.std(axis=-1, keepdims=True) + 1e-6)
+def standardised(values: np.ndarray, axis: int = -1, epsilon: float = 1e-6) -> np.ndarray:
+    """Values with mean 0 and deviation 1 along an axis, so that they can be added; equal ones become 0.
+
+    ``epsilon`` is added to the deviation; with 0 equal values have no result.
+    """
+    return (values - values.mean(axis=axis, keepdims=True)) / (values.std(axis=axis, keepdims=True) + epsilon)

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from lib import runs
+from lib.filings.identity import Identity, filing_identities, identity_features
 from lib.method import Search, memoized
-from lib.retrievers.identity import Identity, filing_identities, identity_features
 
 SLACK = 1e-4  # of the fit: sums of the same weights differ by rounding
 

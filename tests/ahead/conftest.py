@@ -61,4 +61,5 @@ def union() -> Union:
     page_companies = np.array(["ash", "birch", "cedar"])
     gold = page_companies[columns] == questions["company"].to_numpy()[rows]
     table = pd.DataFrame({"plain": -1.0 * columns, "window": 1.0 * gold}).astype(np.float32)
-    return Union(questions, Pool(rows, columns, table, gold), np.ones(4, int), page_companies, gold)
+    views = {"plain": ["plain"], "window": ["window"]}
+    return Union(questions, Pool(rows, columns, table, gold, views), np.ones(4, int), page_companies, gold)

@@ -11,7 +11,16 @@ from extras.ahead.train import SAVED_VARIANTS, train
 from lib import runs
 from lib.ahead import ranker, search, sets
 from lib.ahead.pool import Pool
-from lib.ahead.ranker import IN_INDEX, WHOLE, WITH_KINDS, Ranker, mixed, nested_scores, per_question, without
+from lib.ahead.ranker import (
+    IN_INDEX,
+    WHOLE,
+    WITH_KINDS,
+    Ranker,
+    mixed,
+    nested_scores,
+    standardised_by_question,
+    without,
+)
 from lib.ahead.sets import Union, fold_numbers, recalls, training_pairs
 from lib.ahead.views import study_pool
 from lib.files import digest_of_file
@@ -40,7 +49,9 @@ def test_sets_weigh_the_same_and_training_reads_questions_and_pages_of_its_compa
 
 
 def test_share_zero_is_the_untrained_sum_and_one_the_learnt_order_and_the_better_is_chosen(union, monkeypatch):
-    assert per_question(np.array([1.0, 3.0, 10.0, 10.0]), np.array([4, 4, 7, 7])) == pytest.approx([-1, 1, 0, 0])
+    assert standardised_by_question(np.array([1.0, 3.0, 10.0, 10.0]), np.array([4, 4, 7, 7])) == pytest.approx(
+        [-1, 1, 0, 0]
+    )
     for share, recall in ((0.0, [1, 1, 0, 0]), (1.0, [1, 1, 1, 1])):
         assert recalls(union, mixed(LEARNT, share, union.pool), 1)["page_recall"].tolist() == recall
     rankers = [Ranker({"ash", "birch"}, LEARNT, 1.0), Ranker({"cedar"}, LEARNT, 0.0)]
@@ -55,10 +66,12 @@ def test_share_zero_is_the_untrained_sum_and_one_the_learnt_order_and_the_better
 
 
 def test_variants_read_their_own_columns():
-    table = pd.DataFrame(columns=["plain", "words", "words_gap", "core", "heads", "kinds_fit", "page_rows"])
+    views = {"plain": ["plain"], "words": ["words", "words_gap"], "core": ["core"], "heads": ["heads"]}
+    views |= {"kinds": ["kinds_fit"], "page": ["page_rows"]}
     lacking = {WITH_KINDS: set(), IN_INDEX: {"heads"}, without("words"): {"words", "words_gap", "kinds_fit"}}
     for variant, left_out in (lacking | {without("encoder"): {"core", "heads", "kinds_fit"}}).items():
-        assert variant.columns(table) == [name for name in table if name not in left_out], variant.name
+        every = [name for names in views.values() for name in names]
+        assert variant.columns(views) == [name for name in every if name not in left_out], variant.name
 
 
 def test_trees_find_what_decides_and_the_same_data_gives_the_same_trees():
@@ -66,7 +79,8 @@ def test_trees_find_what_decides_and_the_same_data_gives_the_same_trees():
     rows, columns = np.divmod(np.arange(240), 12)
     gold = columns == table["window"].to_numpy().reshape(20, 12).argmax(axis=1)[rows]
     asked = pd.DataFrame({"company": ["ash"] * 20, "set": "own"})
-    union = Union(asked, Pool(rows, columns, table, gold), np.ones(20), np.array(["ash"] * 12), gold)
+    views = {"window": ["window"], "words": ["words"], "page": ["page_place"]}
+    union = Union(asked, Pool(rows, columns, table, gold, views), np.ones(20), np.array(["ash"] * 12), gold)
     first, again = (ranker.fit(STUDY, union, {"ash"}, ("own",), WHOLE) for _ in range(2))
     assert first.feature_name()[first.feature_importance("gain").argmax()] == "window"
     assert first.model_to_string() == again.model_to_string()

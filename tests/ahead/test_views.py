@@ -6,18 +6,21 @@ import pytest
 from lib.ahead import kinds, views
 from lib.ahead.kinds import PRIMARY, STATEMENTS, page_strengths, question_kinds
 from lib.ahead.pool import FilingGroups
-from lib.ahead.terms import core, pairs, terms, topic
+from lib.ahead.terms import asking_sentences, pairs, terms, topic
 from lib.ahead.views import VIEWS, PageViews, needs, page_views, study_pool, untrained
-from lib.data import rows
 from lib.models import vectors
+from lib.statements import rows
 
 from .conftest import BALANCE, CASH, INCOME, LEGAL
 
 
 def test_words_of_a_question_are_without_instructions_and_its_topic_without_names_and_years():
-    assert core("Assume you are an analyst. What is Oskarvale's net PP&E? In USD.") == "What is Oskarvale's net PP&E?"
-    assert core("Here it is: what did Foo Inc. Ltd. sell in U.S. Dollars?")[:20] == "what did Foo Inc. Lt"
-    assert core("Tell me about dividends.") == "Tell me about dividends."
+    assert (
+        asking_sentences("Assume you are an analyst. What is Oskarvale's net PP&E? In USD.")
+        == "What is Oskarvale's net PP&E?"
+    )
+    assert asking_sentences("Here it is: what did Foo Inc. Ltd. sell in U.S. Dollars?")[:20] == "what did Foo Inc. Lt"
+    assert asking_sentences("Tell me about dividends.") == "Tell me about dividends."
     found = terms("The dividends of 1,200 were acquired")
     assert found == ["dividend", "1200", "acquir"]
     assert terms("The dividends", {"dividends"}) == ["the"]
@@ -95,7 +98,7 @@ def test_pages_described_for_one_question_give_it_the_same_scores(study):
     question, about = study.questions["question"].iloc[0], (study.filings, study.pages, study.profile.bm25)
     whole, one = PageViews(*about), PageViews(*about, [question])
     assert len(one.words.vocabulary) < len(whole.words.vocabulary)
-    asked, in_pairs = whole.topic(question), pairs(terms(core(question)))
+    asked, in_pairs = whole.topic(question), pairs(terms(asking_sentences(question)))
     for name in ("words", "labels", "pairs"):
         query = in_pairs if name == "pairs" else asked
         np.testing.assert_array_equal(getattr(one, name).get_scores(query), getattr(whole, name).get_scores(query))

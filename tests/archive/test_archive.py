@@ -12,15 +12,15 @@ import pytest
 from click.testing import CliRunner
 
 from lib.__main__ import commands
-from lib.answers.sure import fitted
 from lib.archive import index
 from lib.archive.ask import Archive, fits, page_picture, passages, questions_in, written
 from lib.archive.index import PICTURES, ArchiveIndex, write_index
 from lib.data import pdf
 from lib.files import ROOT
+from lib.filings.identity import Identity
 from lib.profile import load_profile
-from lib.retrievers.identity import Identity
 from lib.schema import StudyError
+from lib.statements.sure import fitted
 from tests.archive.conftest import NAMES
 
 PROGRAM = """

@@ -15,7 +15,6 @@ import yaml
 
 from extras.publish.readme import BEGIN, END, fill_headline
 from lib.analysis.growth import GROWTH
-from lib.answers.sure import fitted
 from lib.book import headline
 from lib.book import pages as pages_of_book
 from lib.book.build import tidy
@@ -31,6 +30,7 @@ from lib.methods import METHODS
 from lib.models.weights import lock
 from lib.profile import load_profile
 from lib.schema import StudyError
+from lib.statements.sure import fitted
 
 METRICS = {"doc_recall": 0.9, "page_recall": 0.4, "ctx_bleu": 0.2, "ctx_rouge_l": 0.3}
 

@@ -105,7 +105,7 @@ def test_runs_are_measured_under_every_valid_extreme(sound, name):
 def test_trees_grow_under_every_valid_extreme(monkeypatch, name):
     table = pd.DataFrame({"plain": np.random.default_rng(0).random(400)})
     rows, gold = np.repeat(np.arange(4), 100), (table["plain"] > 0.8).to_numpy()
-    pool = make_study(rows=rows, table=table, gold=gold, part=lambda kept: pool)
+    pool = make_study(rows=rows, table=table, gold=gold, views={"plain": ["plain"]}, part=lambda kept: pool)
     union = make_study(pool=pool, weights=np.ones(4))
     monkeypatch.setattr(ranker, "training_pairs", lambda *given: None)
     for profile in refused(f"ahead.{name}", WHOLE + PARTS)[1]:

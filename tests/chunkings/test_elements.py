@@ -39,28 +39,6 @@ def test_a_page_is_told_apart(page_of):
     assert rows_of_page(*laid, given + " \n\n")[-1].text == "60"
 
 
-def test_figures_in_prose_or_in_no_column_are_no_table_and_a_paragraph_in_bold_is_no_title(page_of):
-    sentences = ["Net sales were $32,765 in 2018 and $31,657 in 2017.", "Cost of sales were 16,682 and 16,055."]
-    bold = [f"We may not be able to sell what we make {row}" for row in range(5)]
-    for lines, font, figures in [(sentences, "helv", ()), (bold, "hebo", ()), (["Words"] * 3, "helv", (200, 330, 410))]:
-        page = page_of()
-        for row, line in enumerate(lines):
-            page.insert_text((50, 60 + 12 * row), line, fontname=font, fontsize=9)
-        for row, x in enumerate(figures):
-            page.insert_text((x, 60 + 12 * row), ("17", "2018", "5")[row])
-        assert {kind for kind, _ in kinds(page)} == {"text"}
-
-
-def test_a_drawn_grid_of_words_is_a_table(page_of):
-    page = page_of()
-    for row, words in enumerate([("Segment", "Head"), ("Safety", "Jane Doe"), ("Health", "John Roe")]):
-        for column, word in enumerate(words):
-            left, top = 50 + 200 * column, 60 + 15 * row
-            page.draw_rect((left, top, left + 200, top + 15))
-            page.insert_text((left + 5, top + 11), word, fontsize=9)
-    assert kinds(page) == [("table", "Segment")]
-
-
 @given(st.lists(LINE, max_size=20))
 def test_no_character_of_a_page_given_as_text_is_lost(lines):
     text = "\n".join(lines)
@@ -70,16 +48,6 @@ def test_no_character_of_a_page_given_as_text_is_lost(lines):
         assert (found[0].start, found[-1].end) == (0, len(text))
     else:
         assert not text.strip()
-
-
-def test_of_text_a_table_is_its_labels_and_its_figures():
-    labels = "Net sales\nCost of sales\nOperating income\n\n"
-    figures = "2018\n\n32,765\n16,682\n7,207\n\n2017\n\n31,657\n16,055\n7,692\n\n"
-    prose = "The company sold more of what it makes in the year, and cash flow rose with it. " * 3
-    text = f"{prose}\n\n{labels}{figures}{prose}\n"
-    found = elements_of(text, rows_of_text(text))
-    assert [one.kind for one in found] == ["text", "table", "text"]
-    assert text[found[1].start : found[1].end] == labels + figures
 
 
 def test_which_cells_are_figures():

@@ -81,33 +81,14 @@ def cells_of(*rows: tuple[str, ...]) -> list[list[list]]:
     ]
 
 
-def two_tables(upper: list, between: str, lower: list) -> pd.DataFrame:
-    found = element_table((0, "table", "upper\n"), (0, "title", between), (0, "table", "lower\n"))
+@pytest.mark.parametrize(("lower_heads", "n_elements"), [((), 1), ((("", "2018", "2017"),), 3)])
+def test_a_table_that_goes_on_below_a_label_is_one_unless_it_has_heads_of_its_own(lower_heads, n_elements):
+    upper = cells_of(("", "2018", "2017"), ("Cash", "5", "6"), ("Assets", "7", "8"))
+    lower = cells_of(*lower_heads, ("Debt", "1", "2"), ("Equity", "6", "6"))
+    found = element_table((0, "table", "upper\n"), (0, "title", "LIABILITIES\n"), (0, "table", "lower\n"))
     found["rows"] = [json.dumps(upper), "", json.dumps(lower)]
-    return found
-
-
-UPPER = cells_of(("", "2018", "2017"), ("Cash", "5", "6"), ("Assets", "7", "8"))
-
-
-def test_a_table_that_goes_on_below_a_label_is_one():
-    lower = cells_of(("Debt", "1", "2"), ("Equity", "6", "6"))
-    (whole,) = joined_tables(two_tables(UPPER, "LIABILITIES\n", lower)).itertuples()
-    assert (whole.kind, whole.text, whole.start, whole.end) == ("table", "upper\nLIABILITIES\nlower\n", 0, 24)
-    assert [row[0][0] for row in json.loads(whole.rows)] == ["2018", "Cash", "Assets", "LIABILITIES", "Debt", "Equity"]
-
-
-@pytest.mark.parametrize(
-    ("between", "lower"),
-    [
-        ("LIABILITIES\n", cells_of(("", "2018", "2017"), ("Debt", "1", "2"))),
-        ("LIABILITIES\n", [[["Debt", 50, 90], ["1", 340, 350], ["2", 440, 450]]] * 2),
-        ("The following table shows what the company owes and to whom it owes that.\n", cells_of(("Debt", "1", "2"))),
-    ],
-    ids=["heads of its own", "other columns", "a sentence between"],
-)
-def test_another_table_stays_one(between, lower):
-    assert len(joined_tables(two_tables(UPPER, between, lower))) == 3
+    joined = joined_tables(found)
+    assert (len(joined), "".join(joined["text"])) == (n_elements, "upper\nLIABILITIES\nlower\n")
 
 
 def test_a_grid_has_labels_columns_and_heads_and_a_wide_one_is_of_both_columns():
@@ -178,3 +159,6 @@ def test_a_chunk_of_a_fixed_size_is_one_vector_however_long(study):
     long = study.with_chunks("fixed_512")
     wanted = made_up(long.chunks["text"]) @ made_up(study.questions["question"])[0]
     np.testing.assert_allclose(dense.score_whole(long, None), [wanted], rtol=1e-5)
+    together = study.with_chunks("fixed_aggregate")
+    wanted = made_up(together.chunks["text"]) @ made_up(study.questions["question"])[0]
+    np.testing.assert_allclose(dense.score_sizes(together, None), [wanted], rtol=1e-5)

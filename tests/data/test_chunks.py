@@ -1,4 +1,4 @@
-"""Chunks: every token in one, none across a page, ids and keys that last; and rows of tables from text."""
+"""Chunks: every token in one, none across a page, ids and keys that last."""
 
 import hashlib
 from itertools import pairwise
@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
 from lib.data.chunks import chunk_key, load_tokenizer, spans_of, split_chunks, split_pages
-from lib.data.rows import Entry, columns_of, labels_of, lines_of, unit_of
 from lib.schema import CHUNK_COLUMNS
 
 WORD_LENGTHS = st.lists(st.integers(1, 9), max_size=25)
@@ -100,47 +99,6 @@ def test_a_loaded_tokenizer_neither_cuts_nor_pads(wordpiece, tmp_path):
     spoilt.enable_padding(length=16)
     spoilt.save(str(tmp_path / "tokenizer.json"))
     assert len(load_tokenizer(tmp_path).encode("net sales rose in the year", add_special_tokens=False).ids) == 6
-
-
-STATEMENT = """(In millions)
-Three months ended June 30,
-Six months ended June 30,
-2023
-2022
-2023
-2022
-Revenues:
-Net sales
-$
-5 %
-4
-9
-8
-Goodwill
-7
-"""
-
-
-def test_columns_of_text_have_year_months_and_month():
-    (line,) = lines_of(STATEMENT)  # Goodwill has one value for four columns
-    assert (line.label, line.values, line.section) == ("Net sales", (5, 4, 9, 8), "Revenues")
-    assert list(map(tuple, line.columns)) == [(2023, 3, 6), (2022, 3, 6), (2023, 6, 6), (2022, 6, 6)]
-    assert (line.is_share, line.unit) == (True, "")
-
-
-def test_labels_are_of_rows_with_values_and_no_broken_off_dates():
-    assert labels_of(STATEMENT.replace("Six months ended June 30,", "As of\n12")) == ["Net sales", "Goodwill"]
-
-
-def test_a_title_that_names_the_years_adds_no_columns():
-    title, heads = Entry("Years ended May 31, 2019, 2018"), Entry("May 31,", ("2019", "2018"))
-    assert [column.year for column in columns_of([title, heads])] == [2019, 2018]
-    assert columns_of([Entry("Year ended")]) == ()
-
-
-def test_units_are_read_where_a_page_names_them_first():
-    units = {"(In millions, except)": "million", "$000": "thousand", "dollars in billions": "billion", "a million": ""}
-    assert {text: unit_of(text) for text in units} == units
 
 
 @pytest.mark.parametrize("overlap", [3, 4, -1])

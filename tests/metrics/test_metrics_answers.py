@@ -33,13 +33,10 @@ def test_loose_match_is_isclose_of_any_pair(predicted, gold):
         ("$(1,577) million", [-1577e6]),
         ("(14.76)% or (14.76%) or -14.76 % or −14.76 percent or 14.76\\%", [-14.76, -14.76, -14.76, -14.76, 14.76]),
         ("capex ($1,577 million), then -$1,561M", [1577e6, -1561e6]),
-        ("$-12 and 0.96x and .5", [-12.0, 0.96, 0.5]),
-        ("10–20% of 2,018", [10.0, 20.0, 2018.0]),
         ("in FY2018, 2019 and Q2'23", []),
         ("$2016.00, 2016.5, 2,016 and 2016 million", [2016.0, 2016.5, 2016.0, 2016e6]),
         ("page 48, p. 12, pp. 4-6, Note 3, note 12.1, Item 7A, Table 5", []),
         ("10-K, 10-Q, 8-K, 10K; but $10K", [10e3]),
-        ("December 31, 2018; Dec. 31; 31 December 2018; 12/31/2018; 2018-12-31", []),
         ("COVID-19, 777X, the 2nd, H1, v1.5; (1) Current Health (2) Two Peaks", []),
         ("1. Revenue rose 3.2\n2) Costs fell 4.1\n- 3. Margin 5.1", [3.2, 4.1, 5.1]),
         ("- 1,577", [1577.0]),  # a list's dash
@@ -89,7 +86,6 @@ def test_numeric_matches_take_any_text(prediction, answer, question):
     [
         ("The ratio is 0.66.", "0.66", 2 * 1 / (3 + 1)),  # "the" goes; ratio, is, 066 against 066
         ("yes yes", "yes yes no", 2 * 2 / (2 + 3)),
-        ("An apple", "apple!", 1.0),
         ("", "yes", 0.0),
         ("the", "a", 1.0),
     ],
@@ -103,16 +99,11 @@ def test_token_f1(prediction, answer, expected):
     [
         (" ... ", "empty"),
         ("N/A", "not available"),
-        ("I'm sorry, this is beyond me.", "sorry"),
         ("I cannot determine the ratio.", "do not know"),
-        ("As a model, I don’t have the filing.", "do not know"),
         ("It is not possible to calculate the ratio without the balance sheet.", "unable"),
-        ("The ratio cannot be accurately determined.", "cannot"),
         ("The provided context does not contain the cash flow statement.", "source lacks it"),
-        ("Capex is not explicitly mentioned in the given document segments.", "not in source"),
         ("There isn't enough information to answer.", "no information"),
         ("Capex was $1,577 million.", None),
-        ("There was no data breach in 2022.", None),
         ("No, the quick ratio is not a relevant measure.", None),
         ("The context does not state it. However, dividing 10 by 5 gives 2.", None),
         ("The context does not state it. However, one may ask the company.", "source lacks it"),

@@ -1,8 +1,5 @@
 """BLEU is sacrebleu's, our ROUGE-L equals that of rouge_score, and both are scored once."""
 
-import subprocess
-import sys
-
 import pandas as pd
 import pytest
 from hypothesis import example, given
@@ -52,12 +49,6 @@ def test_rouge_l_by_hand():
 @example("İstanbul \u212aelvin ΑΣ", "i stanbul kelvin")
 def test_rouge_l_equals_rouge_score_exactly(text, reference):
     assert Reference(reference).rouge_l(text) == rouge_score(text, reference)
-
-
-def test_rouge_l_is_scored_without_nltk():
-    code = "import sys; from lib.metrics.overlap import Reference; Reference('a').rouge_l('a')"
-    code += "; sys.exit('nltk' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 TEXTS = {"c1": "x y", "c2": "a b", "c3": "a b c d"}

@@ -37,13 +37,6 @@ RUN = run_of(q1=[("B", 4), ("A", 7), ("A", 4), ("A", 4), ("A", 0)], q2=[("A", 4)
 QUESTIONS = questions_of(q1=("A", [0, 4]), q2=("B", [4]), q3=("A", [0]))
 
 
-def test_the_first_chunks_are_marked_by_filing_and_by_gold_page():
-    top = m.marked(RUN, QUESTIONS, 3)
-    assert top["question_id"].tolist() == ["q1", "q1", "q1", "q2", "q2"]
-    assert top["is_right"].tolist() == [False, True, True, False, False]
-    assert top["is_gold"].tolist() == [False, False, True, False, False]
-
-
 def test_recall_is_of_the_filing_and_the_share_of_gold_pages_seen():
     # A#p4 comes at rank 3 and again at 4; A#p0 at rank 5; B#p4 is the right number in the wrong filing.
     for k, doc, page in [(1, 0, 0), (2, 1, 0), (3, 1, 1 / 2), (4, 1, 1 / 2), (5, 1, 2 / 2)]:

@@ -36,17 +36,12 @@ def test_the_figure_that_a_gold_answer_is(answer, question, expected):
         ("Capex was $1,585 million.", "$1577.00", MILLIONS, False),
         ("Capex was $1.58 billion.", "$1577.00", MILLIONS, True),
         ("Capex was $1,577,300 as stated.", "$1577.00", MILLIONS, True),  # the statement is in thousands
-        ("Capex was $1,577 thousand.", "$1577.00", MILLIONS, False),  # said, and wrong
         ("It was (1,577) million.", "$-1577.00", MILLIONS, True),
-        ("1577%", "$1577.00", MILLIONS, False),
         ("PPNE is $8,738 million.", "$8.70", BILLIONS, True),
         ("0.654", "65.4%", None, True),
-        ("an increase of 6540 bps", "65.4%", None, True),
-        ("0.65 or 65%", "0.66", None, True),
         (DERIVED, "0.75", None, True),
         (DERIVED, "404", None, False),  # an operand
         ("Assets were $303 million. It is $\\frac{303}{404} \\approx 0.75$.", "0.75", None, True),
-        ("Assets were $303 million. It is $\\frac{303}{404} \\approx 0.75$.", "303", None, False),
         ("The result is\n\n\\[ 0.75 \\]\n\nfor FY2018.", "0.75", None, True),  # a year is no figure
         ("I cannot determine it. Assets were 0.75.", "0.75", None, False),
         ("The context does not state it. However, 303 / 404 gives 0.75.", "0.75", None, True),
@@ -55,15 +50,6 @@ def test_the_figure_that_a_gold_answer_is(answer, question, expected):
 )
 def test_an_answer_is_right_by_the_figure_it_concludes_with(prediction, answer, question, expected):
     assert m.answer_right(prediction, answer, question) is expected
-
-
-def test_each_place_reads_other_figures():
-    text = "It was 7 after all. Costs were 3. So 4 of 5."
-    places = {place: m.PLACES[place](m.concluded(text)) for place in m.PLACES}
-    values = {place: [found.value for found in figures] for place, figures in places.items()}
-    of = {"closing sentence": [4, 5], "last figure": [5], "any sentence": [7, 3, 4, 5], "opening sentence": [7]}
-    assert values == of
-    assert m.READING in m.READINGS
 
 
 @given(st.text(max_size=60), st.integers(-99_999, 99_999), st.sampled_from(["", " million", "%"]))

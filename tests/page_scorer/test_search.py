@@ -19,8 +19,8 @@ def scored(study) -> np.ndarray:
 
 
 def test_the_best_pages_and_those_of_the_own_filing_are_kept_and_count_in_it_alone(study, scored, monkeypatch):
-    monkeypatch.setattr(pages, "KEPT", 5)
-    monkeypatch.setattr(pages_first, "KEPT", 5)
+    monkeypatch.setattr(pages, "STORED_PAGES", 5)
+    monkeypatch.setattr(pages_first, "STORED_PAGES", 5)
     mask = np.zeros(scored.shape, bool)
     np.put_along_axis(mask, np.argsort(-scored, axis=1)[:, :5], True, axis=1)
     kept = mask | (study.pages["doc_name"].to_numpy() == study.questions["doc_name"].to_numpy()[:, None])

@@ -185,7 +185,7 @@ def test_models_compute_in_the_published_precision_and_a_processor_that_is_slow_
 def test_what_is_not_published_or_not_known_is_told(reports, monkeypatch):
     with pytest.raises(StudyError, match="nothing is published of demo under profile default; make publish does"):
         verify.verify(Names("demo"), "all")
-    with pytest.raises(StudyError, match="no method 'bm52': say one of"):
+    with pytest.raises(StudyError, match="unknown method 'bm52'; choose from"):
         verify.verify(Names(), ["bm52"], say=reports.append)
     with pytest.raises(StudyError, match="no chapter 'nosuch': say one of 01_data, "):
         verify.verify_chapter(Names(), "nosuch", reports.append)

@@ -59,12 +59,6 @@ def test_filings_of_the_collection_that_the_study_has_not_and_chunks_that_are_no
     assert (np.isfinite(chroma.score(study, one)) == one).all()
 
 
-def test_windows_suffice_for_a_run_s_chunks_as_far_as_the_graph_is_walked(study):
-    assert study.profile.run.depth == 50
-    assert chroma.n_windows(study, np.array([0, 1, 1, 1, 2])) == 3 * 50
-    assert chroma.n_windows(study, np.zeros(999, int)) == 1000
-
-
 def test_a_run_has_no_more_chunks_than_their_windows(study, monkeypatch):
     monkeypatch.setattr(chroma, "n_windows", lambda *given: 2)
     found = chroma.score(study, np.ones((3, 6), bool))

@@ -43,14 +43,6 @@ def test_every_window_fits_with_its_context_stands_for_its_chunk_and_no_word_is_
     assert max(len(wordpiece.encode(text).ids) for text in table["text"]) <= WINDOW
 
 
-@pytest.mark.parametrize(("window", "overlap"), [(48, 40), (10, 7), (9, 0), (3, 0)])
-def test_a_context_leaves_a_small_window_room_for_the_chunk(study, wordpiece, window, overlap):
-    study.profile.embedder.update(window=window, window_overlap=overlap)
-    for row, texts in prefixed_windows(study, "header").groupby("chunk")["text"]:
-        parts, text = [text.partition("\n")[2] for text in texts], study.chunks["text"][row]
-        assert {*" ".join(parts).split()} == {*text.split()} or "".join(parts).replace(" ", "") == text.replace(" ", "")
-
-
 def test_of_equal_chunks_the_one_of_the_asked_filing_is_found_and_the_hybrid_fuses_among_the_candidates(study):
     allowed = np.array([[True, False, True, False, False]] * 2)
     dense = contextual.score_dense(study, allowed, context="header")
@@ -131,7 +123,7 @@ def test_keywords_are_the_six_heaviest_terms_and_a_summary_the_three_different_s
 
 def test_a_chunk_scores_as_its_nearest_representation_of_which_a_caption_is_the_titles_before_a_table(monkeypatch):
     """Four element chunks; questions and texts are vectors of two made-up dimensions."""
-    seen, study = {}, make_study(chunks=merge(FOUND), over=lambda name: None)
+    seen, study = {}, make_study(chunks=merge(FOUND), with_chunks=lambda name: None)
 
     def vectors(study, table, chunks, texts):
         assert list(chunks) == list(range(len(texts)))

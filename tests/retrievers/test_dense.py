@@ -1,15 +1,12 @@
 """Dense scores: the best window of each chunk, as a plain loop finds it; a parent scores as its best child."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lib.profile import Settings
 from lib.retrievers import dense
 from lib.retrievers.dense import best_window_scores, cosines
-from tests.made import make_study
 
 
 def test_equal_vectors_score_equally_wherever_they_stand(monkeypatch):
@@ -32,30 +29,6 @@ def test_a_chunk_scores_as_its_best_window_and_without_one_is_not_retrieved(n_wi
     got = best_window_scores(queries, windows, owners, len(n_windows))
     assert got.dtype == np.float32
     np.testing.assert_allclose(got, np.reshape(wanted, got.shape), atol=1e-5)
-
-
-def test_a_chunk_of_a_fixed_size_is_one_vector_of_all_its_tokens_and_sizes_stand_side_by_side(monkeypatch):
-    """Questions lie along two axes, chunks ``x`` along the first and others along the second."""
-    encoded = []
-
-    def vectors(study, table, chunks, texts, window):
-        encoded.append((table, window))
-        return np.array([[1, 0] if text == "x" else [0, 1] for text in texts], np.float32)
-
-    def sized(name: str, *keys: str, window: int = 256):
-        chunks, embedder = pd.DataFrame({"key": keys, "text": keys}), Settings(window=window)
-        return make_study(chunking=name, chunks=chunks, profile=Settings(embedder=embedder))
-
-    monkeypatch.setattr(dense, "question_vectors", lambda study: np.eye(2, dtype=np.float32))
-    monkeypatch.setattr(dense, "chunk_vectors", vectors)
-    parts = {"fixed_128": ("x", "y"), "fixed_256": ("z", "y"), "fixed_512": ("x", "z", "x2")}
-    whole = sized("fixed_aggregate")
-    whole.over = lambda name: sized(name, *parts[name])
-    dense.score_whole(sized("fixed_512", "x", window=1026), None)
-    scores = dense.score_sizes(whole, None)  # x and y of 128, z of 256, x2 of 512
-    assert scores.tolist() == [[1, 0, 0, 0], [0, 1, 1, 1]]
-    windows = [("fixed_512", 1026), ("fixed_128", 256), ("fixed_256", 256), ("fixed_512", 512)]
-    assert encoded == windows
 
 
 def test_a_chunk_scores_as_its_window_a_parent_as_its_best_child_and_other_texts_may_stand_for_questions(written_study):

@@ -39,13 +39,6 @@ def test_rrf_sums_reciprocal_ranks(lists, chunks, fused):
     assert fuse(lists, *chunks) == [pytest.approx(row) for row in fused]
 
 
-@given(st.lists(st.permutations("abcdef"), min_size=1, max_size=4), st.integers(1, 100))
-def test_rrf_does_not_depend_on_the_order_of_lists(orders, k_rrf):
-    wanted = [sum(1 / (k_rrf + 1 + order.index(name)) for order in orders) for name in "abcdef"]
-    for lists in (orders, orders[::-1]):
-        assert fuse([{"q1": order} for order in lists], "abcdef", k_rrf=k_rrf)[0] == pytest.approx(wanted, rel=1e-6)
-
-
 @pytest.mark.parametrize(
     ("settings", "keys", "allowed", "options", "scores"),
     [

@@ -1,13 +1,14 @@
-"""Texts as words, a function a purpose; published numbers depend on how each of them reads."""
+"""Texts as words, one function for each purpose, and weights of words; published numbers depend on each of them."""
 
+import math
 import re
 import unicodedata
+from collections import Counter
+from collections.abc import Collection, Set
 from pathlib import Path
 
 #: English words without content, as the Snowball project lists them.
-STOP_WORDS = frozenset(
-    Path(__file__).with_name("retrievers").joinpath("stop_words.txt").read_text(encoding="utf-8").split()
-)
+STOP_WORDS = frozenset(Path(__file__).with_name("stop_words.txt").read_text(encoding="utf-8").split())
 FINANCE = re.compile(r"\$?\d+(?:,\d{3})*(?:\.\d+)?%?|[a-z]+(?:[&'-][a-z]+)*|[$%]")
 #: Letters of scripts that put no space between words; two that follow each other stand for a word.
 SPACELESS = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
@@ -39,11 +40,7 @@ def words_in_any_script(text: str) -> set[str]:
     return {match[1] or match[0] for match in ANY_SCRIPT.finditer(joined)}
 
 
-def name_words(name: str) -> list[str]:
-    """A name's words in lower case, signs dropped, ``&`` kept as a word."""
-    return [word.lower().replace("'", "").replace("’", "") for word in re.findall(r"[A-Za-z0-9'’.]+|&", name)]
-
-
-def bare(name: str) -> str:
-    """A name's letters and digits alone, in lower case: ``Quill Quarry`` and ``QUILLQUARRY`` are the same."""
-    return re.sub(r"[^a-z0-9]", "", name.lower())
+def word_weights(texts: Collection[Set[str]]) -> dict[str, float]:
+    """The weight of each word, ``log(1 + n / df)``, where ``df`` of the ``n`` texts (sets of words) have it."""
+    frequency = Counter(word for words in texts for word in words)
+    return {word: math.log(1 + len(texts) / n_texts) for word, n_texts in frequency.items()}

@@ -7,17 +7,23 @@ from functools import lru_cache, reduce
 
 import numpy as np
 
-from lib.retrievers.expansion import LEXICON
-from lib.tokens import bare, name_words
+from lib.text.acronyms import LEXICON
 
 WORD = re.compile(r"[A-Za-z0-9]+(?:[&'’.][A-Za-z0-9]+)*")
 LEGAL_FORMS = frozenset(
     "inc incorporated corp corporation co company companies ltd limited plc llc lp nv sa ag se holdings holding group"
     " the of and international".split()
 )
+
+
+def alphanumeric(name: str) -> str:
+    """A name's letters and digits alone, in lower case: ``Quill Quarry`` and ``QUILLQUARRY`` are the same."""
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
 #: Acronyms of finance and of offices, which are no company's initials.
 COMMON_ACRONYMS = {
-    *map(bare, LEXICON["acronym"]),
+    *map(alphanumeric, LEXICON["acronym"]),
     *"ceo cfo coo us usa usd uk eu fy gaap ifrs sec ipo agm hr it".split(),
 }
 REGISTRANT = re.compile(r"\(?\s*exact\s+name\s+of\s+(?:the\s+)?registrant", re.I)
@@ -27,6 +33,11 @@ LISTED = re.compile(rf"({CAPITALISED}{{1,5}})\((?:{EXCHANGES})[^():]{{0,20}}: ?(
 NOT_A_NAME = re.compile(r"\b(?:file|number|commission|report|period|ended|act)\b|\d{3}", re.I)
 REGISTRANT_CHARACTERS = 160  # before ``(Exact name of registrant``, in which the name is looked for
 MAX_WORDS = 5  # of a name that a question writes in one piece or in several
+
+
+def name_words(name: str) -> list[str]:
+    """A name's words in lower case, signs dropped, ``&`` kept as a word."""
+    return [word.lower().replace("'", "").replace("’", "") for word in re.findall(r"[A-Za-z0-9'’.]+|&", name)]
 
 
 def core_words(name: str) -> list[str]:
@@ -41,12 +52,12 @@ def forms(name: str) -> tuple[str, set[str], tuple[str, ...], re.Pattern]:
 
     These have the beginnings of its first words in order, with or without the ``n`` of ``Quill & Quarry``: ``qnq``.
     """
-    words, core = name_words(name), core_words(name)
-    whole = {bare(name), bare("".join(core)), bare("".join(words))} - {""}
-    parts = tuple(bare(word) or "n" for word in words)
+    words, own_words = name_words(name), core_words(name)
+    whole = {alphanumeric(name), alphanumeric("".join(own_words)), alphanumeric("".join(words))} - {""}
+    parts = tuple(alphanumeric(word) or "n" for word in words)
     of_all = "".join(_beginning(word) for word in parts if word != "n")
     short = re.compile(f"{_beginning(map(_beginning, parts))}|{of_all}")
-    return core[0] if core else "", whole, parts, short
+    return own_words[0] if own_words else "", whole, parts, short
 
 
 def _beginning(parts: Iterable[str]) -> str:
@@ -75,10 +86,10 @@ class Mentions:
 
     def __init__(self, question: str):
         tokens = WORD.findall(re.sub(r"['’]s\b", "", question))
-        pieces, capital = [*map(bare, tokens)], [t for t in tokens if t[0].isupper()]
+        pieces, capital = [*map(alphanumeric, tokens)], [t for t in tokens if t[0].isupper()]
         self.joined = {"".join(pieces[i : i + n]) for i in range(len(pieces)) for n in range(1, MAX_WORDS + 1)}
-        self.written = {bare(token) for token in tokens if token[0].isupper() or token[0].isdigit()}
-        self.abbreviated = {bare(t) for t in capital if sum(map(str.isupper, t)) > 1} - COMMON_ACRONYMS
+        self.written = {alphanumeric(token) for token in tokens if token[0].isupper() or token[0].isdigit()}
+        self.abbreviated = {alphanumeric(t) for t in capital if sum(map(str.isupper, t)) > 1} - COMMON_ACRONYMS
 
     def certainty(self, name: tuple, common: frozenset[str]) -> float:
         """How surely they name a company by one of its names, 0 to 1; words in ``common`` alone name none."""
@@ -98,9 +109,9 @@ def name_matches(questions: Sequence[str], names: Sequence[Sequence[str]]) -> np
     """
     owned = [{word for alias in aliases for word in core_words(alias)} for aliases in names]
     common = frozenset(word for word, n in Counter(word for words in owned for word in words).items() if n > 1)
-    known, scores = [list(map(forms, aliases)) for aliases in names], np.zeros((len(questions), len(names)))
+    written_forms, scores = [list(map(forms, aliases)) for aliases in names], np.zeros((len(questions), len(names)))
     for row, mentions in enumerate(map(Mentions, questions)):
-        scores[row] = [max((mentions.certainty(one, common) for one in of), default=0.0) for of in known]
+        scores[row] = [max((mentions.certainty(one, common) for one in of), default=0.0) for of in written_forms]
     best = scores.max(axis=1, initial=0.0, keepdims=True)
     return np.where(scores < best, scores / 2, scores)
 

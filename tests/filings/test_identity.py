@@ -5,9 +5,9 @@ from datetime import date
 import numpy as np
 import pytest
 
-from lib.retrievers.identity import asked_period, dates_in, filing_identity, identity_features, quarters_in, years_in
+from lib.filings.identity import asked_period, dates_in, filing_identity, identity_features, quarters_in, years_in
+from lib.filings.names import cover_names, name_matches, names_company
 from lib.retrievers.matched import fits_best, identities
-from lib.retrievers.names import cover_names, name_matches, names_company
 from tests.ahead.conftest import BALANCE, CASH, cover
 from tests.conftest import open_folder
 
@@ -35,11 +35,6 @@ def test_a_word_that_two_companies_share_names_neither():
     assert np.array_equal(scores, [[0.0, 0.0], [1.0, 0.0]])
     assert name_matches([], [["Oskarvale"]]).shape == (0, 1)
     assert name_matches(["Who?"], []).shape == (1, 0)
-
-
-def test_a_question_names_its_company_by_the_first_word_or_a_short_form():
-    named = {"is glimmerfen cyclical?": True, "Did GlmM pay?": True, "Did MG pay?": False, "Did FY22 pay?": False}
-    assert {question: names_company(question, MILLS[0]) for question in named} == named
 
 
 @pytest.mark.parametrize(
@@ -140,3 +135,8 @@ def test_the_filing_that_fits_by_cover_or_records_is_searched_first_then_all(fol
     assert run.loc["q1", "chunk_id"].is_unique
     plain = study.run("bm25").set_index("question_id")  # the other question names no company
     assert run.loc["q2", "chunk_id"].tolist() == plain.loc["q2", "chunk_id"].tolist()
+
+
+def test_a_question_names_its_company_by_the_first_word_or_a_short_form():
+    named = {"is glimmerfen cyclical?": True, "Did GlmM pay?": True, "Did MG pay?": False, "Did FY22 pay?": False}
+    assert {question: names_company(question, MILLS[0]) for question in named} == named

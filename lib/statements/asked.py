@@ -10,10 +10,20 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from lib.answers.formulas import formula_named, in_symbols, item_named, names_in, spoken
 from lib.files import read_yaml
+from lib.filings.identity import asked_period, quarters_in, years_in
 from lib.metrics.answers import asked_unit
-from lib.retrievers.identity import asked_period, quarters_in, years_in
+from lib.statements.formulas import (
+    at,
+    formula_named,
+    in_symbols,
+    item_named,
+    names_in,
+    previous,
+    ratio,
+    spoken,
+    with_ending_balances,
+)
 
 NUMBERS = {"two": 2, "three": 3, "four": 4, "five": 5, "ten": 10}
 MONTHS = {"three": 3, "six": 6, "nine": 9, "twelve": 12}
@@ -52,9 +62,9 @@ def asked_for(question: str, names: Sequence[str]) -> Wanted:
         form, source = "", "question"
     else:
         rows.clear()
-        formula, form, source = named(core_of(question, names), partial(name_of, is_defined=False))
+        formula, form, source = named(asking_sentence(question, names), partial(name_of, is_defined=False))
     if AT_END.search(text) and source != "question":
-        formula = re.sub(r"avg\((\w+)\)", r"\1", formula)
+        formula = with_ending_balances(formula)
     years = years_in(question.replace(definition, " ") if definition else question) or years_in(question)
     formula, form = over_time(text, formula, form, years, bool(definition))
     if source == "question" and "/" in formula:
@@ -72,7 +82,7 @@ def asked_for(question: str, names: Sequence[str]) -> Wanted:
     )
 
 
-def core_of(question: str, names: Sequence[str]) -> str:
+def asking_sentence(question: str, names: Sequence[str]) -> str:
     """The spoken sentence that asks: of those that name a formula or an item, else of all, the first with a ``?``."""
     sentences = [part for part in re.split(r"(?<=[?!;])\s+|(?<=[.])\s+(?=[A-Z])", question) if part.strip()]
     read = [(without(spoken(part), names), part) for part in sentences] or [(spoken(question), question)]
@@ -117,15 +127,15 @@ def without(text: str, names: Sequence[str]) -> str:
 
 def named(text: str, name_of: Callable[[str], str]) -> tuple[str, str, str]:
     """The formula that a spoken question asks for, its form and its source."""
-    known, form, words = formula_named(text) or ("", "", "")
+    formula, form, words = formula_named(text) or ("", "", "")
     for form_of_two, pattern in OF_TWO:
         if found := re.search(pattern, text):
             top, bottom = (found[part].strip() or UNSAID for part in ("top", "bottom"))
-            is_formula = known and words in top and form != "money"
-            if not is_formula and (item_named(top) or known) and item_named(bottom):
-                return f"({name_of(top)}) / ({name_of(bottom)})", form_of_two, "two"
-    if known:
-        return known, form, "library"
+            is_formula = formula and words in top and form != "money"
+            if not is_formula and (item_named(top) or formula) and item_named(bottom):
+                return ratio(name_of(top), name_of(bottom)), form_of_two, "two"
+    if formula:
+        return formula, form, "library"
     formula = name_of(text or UNSAID)
     return formula, "", "row" if formula.startswith("row_") else "item"
 
@@ -136,18 +146,17 @@ def formula_of(phrase: str, names: Sequence[str], rows: dict[str, str], is_defin
     if re.fullmatch(r"[\d,.]+%?", phrase.strip()):
         return phrase.strip(" %").replace(",", "")
     text, years = without(spoken(phrase), names), years_in(phrase)
-    found, known = item_named(text), formula_named(text)
-    if known and len(known[2]) >= len(found[1] if found else ""):
-        name = f"({known[0]})"
+    found, formula = item_named(text), formula_named(text)
+    if formula and len(formula[2]) >= len(found[1] if found else ""):
+        name = f"({formula[0]})"
     else:
         name = found[0] if found and is_whole(found[1], text) else f"row_{len(rows)}"
         rows[name] = " ".join(FILLER.sub(" ", text).split())
     if not is_defined:
         return name
-    last = f"at({name}, {years[-1]})" if years else name
-    first = f"at({name}, {years[0]})" if len(years) > 1 else ""
+    last, first = at(name, years[-1]) if years else name, at(name, years[0]) if len(years) > 1 else ""
     if re.search(r"\b(?:change|increase|decrease) in\b", text):
-        return f"{last} - {first}" if first else f"{name} - prev({name})"
+        return f"{last} - {first}" if first else f"{name} - {previous(name)}"
     if re.search(r"\b(?:average|mean)\b", text):
         return f"({last} + {first}) / 2" if first else f"avg({name})"
     return last
@@ -162,17 +171,17 @@ def is_whole(item: str, text: str) -> bool:
 def over_time(text: str, formula: str, form: str, years: Sequence[int], is_defined: bool) -> tuple[str, str]:
     """The formula over the periods that are asked about, and its form: growth, change, average, compound growth."""
     first, last = (years[0], years[-1]) if len(years) > 1 else (None, None)
-    before = f"at({formula}, {first})" if first else f"prev({formula})"
+    before = at(formula, first) if first else previous(formula)
     if COMPOUND.search(text) and first:
-        return f"(({formula}) / ({before})) ** (1 / {last - first}) - 1", "percent"
+        return f"({ratio(formula, before)}) ** (1 / {last - first}) - 1", "percent"
     if (average := AVERAGE.search(text)) and first and not is_defined:
-        said = NUMBERS.get(average[1], average[1] or "")
-        span = min(int(said), 10) if str(said).isdigit() else last - first + 1
-        return f"({' + '.join(f'at({formula}, {last - back})' for back in range(span))}) / {span}", form
+        number = NUMBERS.get(average[1], average[1] or "")
+        n_years = min(int(number), 10) if str(number).isdigit() else last - first + 1
+        return f"({' + '.join(at(formula, last - back) for back in range(n_years))}) / {n_years}", form
     if is_defined or ("prev(" in formula and form != "days"):
         return formula, form
     if GROWTH.search(text) and form != "percent":
-        return f"({formula}) / ({before}) - 1", "percent"
+        return f"{ratio(formula, before)} - 1", "percent"
     if CHANGE.search(text) and (first or GROWTH.search(text) or not form):
         return f"({formula}) - ({before})", form
     return formula, form

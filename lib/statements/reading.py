@@ -5,13 +5,13 @@ Where an item or a period is not found, no answer is given: it says what is miss
 
 import math
 import re
-from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from lib.answers.asked import FILLER, Wanted
-from lib.answers.formulas import Unknown, calculate, is_row_of, items, library, spoken
-from lib.data.rows import Line, Sheet, plain
+from lib.statements.asked import FILLER, Wanted
+from lib.statements.formulas import Unknown, calculate, is_row_of, items, library, spoken
+from lib.statements.rows import Line, Sheet, plain
+from lib.text.tokens import word_weights
 
 UNITS = {"": 1.0, "thousand": 1e3, "million": 1e6, "billion": 1e9}
 LEAST_SHARED = 0.6  # of a row's label and of the words that are asked for, by weight
@@ -57,8 +57,7 @@ class Reader:
         self.sheets, self.wanted, self.has_formulas = sheets, wanted, has_formulas
         self.used: dict[tuple[str, int], Cell] = {}
         labels = [stems(plain(line.label)) for sheet in sheets for line in sheet.lines]
-        frequency = Counter(word for words in labels for word in words)
-        self.weights = {word: math.log(1 + len(labels) / n) for word, n in frequency.items()}  # of labels' words
+        self.weights = word_weights(labels)
 
     def bind(self, name: str, year: int, depth: int = 0) -> float:
         """The value of a name in a year, from its best cell or, where no row has it, by a substitute; else Unknown."""

@@ -187,9 +187,9 @@ def is_head(entry: Entry) -> bool:
     if entry.figures:
         return all(map(YEAR.fullmatch, entry.figures))
     rest = re.sub(r"\([^()]*\)|\bchange\b|\bvs?\b", " ", entry.label, flags=re.I)
-    bare = _HEAD_WORDS.sub(" ", _DATE.sub(" ", rest))
-    bare = re.sub(rf"\b(?:{_MONTH}|[a-z]{{3}}\.)|[^a-z]", " ", bare, flags=re.I).strip()
-    return len(bare) <= 3 and bool(YEAR.search(rest) or _SPAN.search(entry.label))
+    rest_of_words = _HEAD_WORDS.sub(" ", _DATE.sub(" ", rest))
+    rest_of_words = re.sub(rf"\b(?:{_MONTH}|[a-z]{{3}}\.)|[^a-z]", " ", rest_of_words, flags=re.I).strip()
+    return len(rest_of_words) <= 3 and bool(YEAR.search(rest) or _SPAN.search(entry.label))
 
 
 def columns_of(heads: Sequence[Entry]) -> tuple[Column, ...]:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from lib.retrievers.names import core_words, cover_names, name_matches
+from lib.filings.names import core_words, cover_names, name_matches
 
 A_YEAR = r"(?:19[89]|20[0-4])\d"
 #: What follows a number that counts; after "in" or "during" it is a year all the same.
@@ -108,7 +108,7 @@ def filing_identity(doc_name: str, company: object, doc_type: str, doc_period: o
     """The identity of a filing by its record; missing parts are read from its name or its first pages' text."""
     cover, spaced_name = cover[:COVER_CHARACTERS], re.sub(r"[_\s]+", " ", doc_name)
     stem, printed = END_OF_STEM.split(doc_name)[0], cover_names(cover)
-    known = company if isinstance(company, str) and company.strip() else (printed or [stem])[0]
+    recorded_company = company if isinstance(company, str) and company.strip() else (printed or [stem])[0]
     types = [
         (place, match.start(), name)
         for place, text in enumerate((doc_name, cover))
@@ -123,9 +123,9 @@ def filing_identity(doc_name: str, company: object, doc_type: str, doc_period: o
     endings = [(end.month - 1) // 3 + 1 for end in period_ends]
     quarters = quarters_in(spaced_name) or quarters_in(cover) or endings
     quarter = _first(quarters) if kind in ("10-Q", "earnings") else None
-    names = dict.fromkeys(name for name in (known, stem.replace("_", " "), *printed) if name)
+    names = dict.fromkeys(name for name in (recorded_company, stem.replace("_", " "), *printed) if name)
     dates = dict.fromkeys([*dates_in(spaced_name), *dates_in(cover[:COVER_DATE_CHARACTERS])])
-    return Identity(year, quarter, list(dates), kind, doc_name, known, tuple(names))
+    return Identity(year, quarter, list(dates), kind, doc_name, recorded_company, tuple(names))
 
 
 def without_records(filings: pd.DataFrame) -> pd.DataFrame:
@@ -136,8 +136,8 @@ def without_records(filings: pd.DataFrame) -> pd.DataFrame:
 def filing_identities(filings: pd.DataFrame, pages: pd.DataFrame, is_from_covers: bool = False) -> list[Identity]:
     """The identity of every filing, in their order: from records, names of files and first pages, or these alone."""
     covers = pages[pages["page"] < 2].groupby("doc_name", sort=False)["text"].agg("\n".join)
-    known = without_records(filings) if is_from_covers else filings
-    rows = known[["doc_name", "company", "doc_type", "doc_period"]].itertuples(index=False, name=None)
+    records = without_records(filings) if is_from_covers else filings
+    rows = records[["doc_name", "company", "doc_type", "doc_period"]].itertuples(index=False, name=None)
     return [filing_identity("" if is_from_covers else name, *row, covers.get(name, "")) for name, *row in rows]
 
 
@@ -157,12 +157,12 @@ def identity_features(questions: Sequence[str], identities: Sequence[Identity]) 
     or 1, days those between nearest dates, identity the sum of all by untrained weights.
     """
     company, asked = company_match(questions, identities), [asked_period(question) for question in questions]
-    of, filed = (pd.DataFrame(them, columns=Identity._fields) for them in (asked, identities))
-    years, quarters, types = (of[[name]].to_numpy() for name in ("year", "quarter", "doc_type"))
-    year_gap = (filed["year"].to_numpy(float) - years.astype(float)).astype(np.float32)
-    is_same = np.where(filed["quarter"].isna(), 0, np.where(filed["quarter"].to_numpy() == quarters, 1, -1))
+    of_questions, of_filings = (pd.DataFrame(them, columns=Identity._fields) for them in (asked, identities))
+    years, quarters, types = (of_questions[[name]].to_numpy() for name in ("year", "quarter", "doc_type"))
+    year_gap = (of_filings["year"].to_numpy(float) - years.astype(float)).astype(np.float32)
+    is_same = np.where(of_filings["quarter"].isna(), 0, np.where(of_filings["quarter"].to_numpy() == quarters, 1, -1))
     quarter_fit = np.where(pd.isna(quarters), np.nan, is_same).astype(np.float32)
-    type_fit = np.where(types == "", np.nan, filed["doc_type"].to_numpy() == types).astype(np.float32)
+    type_fit = np.where(types == "", np.nan, of_filings["doc_type"].to_numpy() == types).astype(np.float32)
     apart = [[[abs((a - b).days) for a in one.dates for b in it.dates] for it in identities] for one in asked]
     days = np.array([[min(found, default=np.nan) for found in row] for row in apart], np.float32)
     distance, near_date = np.minimum(np.abs(year_gap), MAX_YEAR_GAP), np.exp(-days / DAYS_SCALE)
@@ -185,9 +185,9 @@ def identity_features(questions: Sequence[str], identities: Sequence[Identity]) 
 
 def sentences(filings: pd.DataFrame) -> dict[str, str]:
     """The metadata of each filing as one sentence: ``3M 10-K of fiscal year 2018 (Industrials).``, by doc_name."""
-    made = {}
+    sentence_of = {}
     for row in filings.itertuples():
         period = "" if pd.isna(row.doc_period) else f" of fiscal year {int(row.doc_period)}"
         sector = "" if pd.isna(row.sector) else f" ({row.sector})"
-        made[row.doc_name] = f"{row.company} {row.doc_type}{period}{sector}."
-    return made
+        sentence_of[row.doc_name] = f"{row.company} {row.doc_type}{period}{sector}."
+    return sentence_of

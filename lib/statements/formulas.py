@@ -12,8 +12,8 @@ from functools import cache
 from operator import add, mul, sub, truediv
 from pathlib import Path
 
-from lib.data.rows import kinds, plain
 from lib.files import read_yaml
+from lib.statements.rows import kinds, plain
 
 OPERATORS = {ast.Add: add, ast.Sub: sub, ast.Mult: mul, ast.Div: truediv, ast.Pow: pow}
 #: Operators as a definition in words writes them; a minus sign stands between spaces, as hyphens do not.
@@ -76,9 +76,9 @@ def item_named(text: str) -> tuple[str, str] | None:
 
 def formula_named(text: str) -> tuple[str, str, str] | None:
     """The formula of the library that a spoken text names, its form, and the words that name it."""
-    known = library()["formulas"]
-    name, words = longest(text, {name: about["names"] for name, about in known.items()}) or ("", "")
-    return (known[name]["is"], known[name]["form"], words) if name else None
+    formulas = library()["formulas"]
+    name, words = longest(text, {name: about["names"] for name, about in formulas.items()}) or ("", "")
+    return (formulas[name]["is"], formulas[name]["form"], words) if name else None
 
 
 def is_row_of(item: str, label: str) -> bool:
@@ -119,6 +119,26 @@ def calculate(formula: str, bind: Callable[[str, int], float], year: int) -> flo
     if isinstance(result, complex):
         raise Unknown("a root of a negative number")
     return result
+
+
+def at(formula: str, year: int) -> str:
+    """A formula's value in a given year, as a formula."""
+    return f"at({formula}, {year})"
+
+
+def previous(formula: str) -> str:
+    """A formula's value a year before, as a formula."""
+    return f"prev({formula})"
+
+
+def ratio(top: str, bottom: str) -> str:
+    """One formula over another."""
+    return f"({top}) / ({bottom})"
+
+
+def with_ending_balances(formula: str) -> str:
+    """A formula with balances of the year's end where it takes the average of a name over two years."""
+    return re.sub(r"avg\((\w+)\)", r"\1", formula)
 
 
 def names_in(formula: str) -> set[str]:

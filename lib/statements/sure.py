@@ -13,10 +13,10 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from lib.answers.asked import FILLER, SAID, Wanted, asked_for, core_of
-from lib.answers.formulas import formula_named, item_named, spoken
-from lib.answers.reading import Cell, Reader, Result, read, stems
-from lib.data.rows import Line, Sheet, plain
+from lib.statements.asked import FILLER, SAID, Wanted, asked_for, asking_sentence
+from lib.statements.formulas import formula_named, item_named, spoken
+from lib.statements.reading import Cell, Reader, Result, read, stems
+from lib.statements.rows import Line, Sheet, plain
 
 FILE = Path(__file__).with_name("sure.json")
 READ, BESIDE = 5, 10  # pages that an answer is read from, and that it is compared with
@@ -70,7 +70,7 @@ def features(
     ranks = [places[cell.doc_name, cell.page] for cell in found.cells]
     lines = [line_of(cell, sheets[rank]) for cell, rank in zip(found.cells, ranks, strict=True)]
     agreeing, rivals, gaps = zip(*(rivalry(cell, reader) for cell in found.cells), strict=True)
-    text = core_of(question, names)
+    text = asking_sentence(question, names)
     alike = [
         sum(column.year == cell.year for column in line.columns) for cell, line in zip(found.cells, lines, strict=True)
     ]

@@ -1,4 +1,4 @@
-"""Answers by calculation: formulas, what a question asks for, cells of tables, chain of losses, and how sure it is."""
+"""Statements read by rules: rows of tables, formulas, what a question asks for, answers, and how sure one is."""
 
 import math
 
@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lib.analysis.answered import OUTCOMES, outcomes
-from lib.answers.asked import asked_for
-from lib.answers.formulas import Unknown, calculate, in_symbols, items, library, names_in, without_asides
 from lib.answers.prompt_context import Context
-from lib.answers.reading import read
-from lib.answers.sure import FILE, chance, fitted, reading
-from lib.data.rows import Sheet, lines_of
 from lib.profile import Settings
+from lib.statements.asked import asked_for
+from lib.statements.formulas import Unknown, calculate, in_symbols, items, library, names_in, without_asides
+from lib.statements.reading import read
+from lib.statements.rows import Entry, Sheet, columns_of, labels_of, lines_of, unit_of
+from lib.statements.sure import FILE, fitted, reading
 from tests.made import make_study
 
 INCOME = """(In millions)|Years ended December 31,|2020|2019|Net sales|500|400|Interest revenue|6|7
@@ -153,12 +153,6 @@ REVENUE = "What was Acme's revenue in 2020?"
 OTHER = INCOME.replace("500", "900")
 
 
-def test_the_chance_is_logistic_in_the_features(monkeypatch):
-    model = {"intercept": -1.0, "coefficients": {"a": 2.0, "b": 0.5}, "least": 0.9}
-    monkeypatch.setattr("lib.answers.sure.fitted", lambda: model)
-    assert chance({"a": 1.0, "b": 2.0}) == 1 / (1 + math.exp(-2.0))
-
-
 def test_the_file_has_a_coefficient_of_every_feature_and_what_was_measured():
     model = fitted()
     assert model["coefficients"].keys() == reading(REVENUE, NAMED, [sheet(INCOME)]).features.keys()
@@ -203,3 +197,44 @@ def test_a_definition_of_more_terms_than_a_person_writes_is_not_read_as_one(defi
     wanted = asked_for(f"What was Acme's leverage, defined as {definition[:3000]}?", ["Acme"])
     assert wanted.source != "question"
     assert names_in(in_symbols(" + ".join(["cash"] * 40), lambda phrase: "cash")) == {"cash"}
+
+
+STATEMENT = """(In millions)
+Three months ended June 30,
+Six months ended June 30,
+2023
+2022
+2023
+2022
+Revenues:
+Net sales
+$
+5 %
+4
+9
+8
+Goodwill
+7
+"""
+
+
+def test_columns_of_text_have_year_months_and_month():
+    (line,) = lines_of(STATEMENT)  # Goodwill has one value for four columns
+    assert (line.label, line.values, line.section) == ("Net sales", (5, 4, 9, 8), "Revenues")
+    assert list(map(tuple, line.columns)) == [(2023, 3, 6), (2022, 3, 6), (2023, 6, 6), (2022, 6, 6)]
+    assert (line.is_share, line.unit) == (True, "")
+
+
+def test_labels_are_of_rows_with_values_and_no_broken_off_dates():
+    assert labels_of(STATEMENT.replace("Six months ended June 30,", "As of\n12")) == ["Net sales", "Goodwill"]
+
+
+def test_a_title_that_names_the_years_adds_no_columns():
+    title, heads = Entry("Years ended May 31, 2019, 2018"), Entry("May 31,", ("2019", "2018"))
+    assert [column.year for column in columns_of([title, heads])] == [2019, 2018]
+    assert columns_of([Entry("Year ended")]) == ()
+
+
+def test_units_are_read_where_a_page_names_them_first():
+    units = {"(In millions, except)": "million", "$000": "thousand", "dollars in billions": "billion", "a million": ""}
+    assert {text: unit_of(text) for text in units} == units

@@ -1,0 +1,1 @@
+"""Which filing a question is about: names of companies, periods and types of filings, and how well they fit."""

@@ -1,0 +1,1 @@
+"""Financial statements read by rules: rows of a page's tables, formulas over line items, and answers from them."""

@@ -1,0 +1,1 @@
+"""Words of texts: tokens, stop words, weights of rare words, and acronyms of finance."""
