@@ -17,7 +17,7 @@ from lib.method import Search, memoized
 from lib.models.encoders import VERSION, Encoder, OnnxEncoder, Role, load_encoder, precision_of_rows
 from lib.models.index import Index, open_index
 from lib.models.weights import fetch, weights_hash
-from lib.profile import SPECIAL_TOKENS
+from lib.settings import SPECIAL_TOKENS
 
 CUT_BY = ("chunks", "embedder")  # sections of the profile that every chunk table depends on
 WINDOW = ("window", "window_overlap", "long_chunks")  # settings of the embedder
