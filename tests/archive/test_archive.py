@@ -134,7 +134,7 @@ def test_questions_are_read_from_standard_input(ask, arguments):
 
 
 def test_a_question_that_is_no_utf_8_and_a_page_that_cannot_be_drawn_do_not_stop_the_answers(ask, written, monkeypatch):
-    monkeypatch.setattr(pdf, "_apart", lambda *given: None)
+    monkeypatch.setattr(pdf, "_in_process", lambda *given: None)
     shutil.rmtree(written.folder / PICTURES, ignore_errors=True)
     assert ask("What was \udcff revenue?", "-k", "2").count("cannot be drawn") == 2
 
