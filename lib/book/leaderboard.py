@@ -13,7 +13,7 @@ from lib.analysis.measured import TIMES, known_table
 from lib.book.manifest import read_summary
 from lib.book.notebooks import read_json
 from lib.book.templates import filled
-from lib.diagnose.kept import kept_runs
+from lib.diagnose.stored import stored_runs
 from lib.evaluation import read_metrics, summarise
 from lib.method import OWN
 from lib.method_sets import in_comparisons
@@ -104,7 +104,7 @@ def board(study: Study) -> pd.DataFrame:
         recall of each kind (``types: NAME (n)``, ``forms: NAME (n)``), COSTS, ``run_s`` and ``peak_mib`` (all questions
         at once); NaN where it was not measured.
     """
-    outside, parts = kept_runs(study), []
+    outside, parts = stored_runs(study), []
     names = {*in_comparisons(), *(one.name for one in outside)}
     times = known_table(study, TIMES, ["method", *COSTS]).set_index("method")[COSTS]
     for name, questions, summary, metrics, manifest in sets_of(study, [one.metrics for one in outside]):
