@@ -169,15 +169,6 @@ def test_calculated_answers_are_by_context_and_none_where_one_was_not_read(tmp_p
     assert finding.calculated_shares(study) is None
 
 
-def test_what_a_better_encoder_changes_is_of_rows_that_both_have(monkeypatch, tmp_path):
-    means = pd.Series({"dense": 0.2, "dense_records": 0.5})
-    monkeypatch.setattr(finding.Published, "of", lambda *names: None)
-    assert finding.with_better_encoder(study_of(), means, 5) == {}
-    summary(("dense", 0.0), ("ahead", 0.4)).to_csv(tmp_path / "summary.csv", index=False)
-    monkeypatch.setattr(finding.Published, "of", lambda *names: SimpleNamespace(file=lambda name: tmp_path / name))
-    assert finding.with_better_encoder(study_of(), means, 5) == {"dense": (0.2, 0.4)}
-
-
 SHOWN = RESULTS / "financebench" / "default" / "shown" / "tables"
 
 
