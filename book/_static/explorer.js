@@ -56,8 +56,8 @@
   select("Outcome", "outcome", [["", "all outcomes"], ...OUTCOMES.map((name) => [name, STATUS[name][2]]),
     ["miss", "no gold page found"], ["won", "found, but not by the other method"],
     ["lost", "not found, but by the other method"]]),
-  select(`Kind of failure (of ${classified.map((method) => method.title).join(", ") || "no method"})`, "kind",
-    [["", "all kinds"], ...same(Object.keys(data.kinds))]),
+  select("Kind of failure", "kind", [["", `all kinds, known of ${classified.map((method) => method.title).join(", ") || "no method"}`],
+    ...same(Object.keys(data.kinds))]),
   select("Other method", "other", [["", "none"], ...methods]));
   const chosen = (name) => form.elements[name].value;
 
