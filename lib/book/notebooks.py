@@ -14,7 +14,7 @@ from threading import Event
 import nbformat
 import papermill
 
-from lib.files import ROOT, digest_of, digest_of_file, mend_of
+from lib.files import ROOT, digest_of, digest_of_file, fix_of
 from lib.schema import NeedsFilings, StudyError
 from lib.studies import NOTEBOOKS
 from lib.study import Study
@@ -75,8 +75,8 @@ def run(name: str, given: dict[str, object], target: Path, say=print) -> Path:
     except papermill.PapermillExecutionError as error:
         temporary.replace(failed)
         number = re.match(r"\[Errno (\d+)\]", error.evalue)
-        if mend := mend_of(int(number[1])) if number else "":
-            raise StudyError(f"{name}: {error.evalue}; {mend}") from None
+        if fix := fix_of(int(number[1])) if number else "":
+            raise StudyError(f"{name}: {error.evalue}; {fix}") from None
         if error.ename in ("StudyError", "DatasetError", "NeedsFilings"):
             kind = NeedsFilings if error.ename == "NeedsFilings" else StudyError
             raise kind(f"{name}: {error.evalue}") from None
