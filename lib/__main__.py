@@ -16,7 +16,7 @@ import click
 import yaml
 from click import Choice, IntRange, argument, echo, option
 
-from lib.files import exclusively, mend_of, write_atomically
+from lib.files import exclusively, fix_of, write_atomically
 from lib.options import Names, named_runs, study_options
 from lib.schema import StudyError
 
@@ -43,9 +43,9 @@ class Commands(click.Group):
         except StudyError as error:
             message = str(error)
         except OSError as error:
-            if not (mend := mend_of(error.errno)):
+            if not (fix := fix_of(error.errno)):
                 raise
-            message = f"{error.filename or context.invoked_subcommand}: {error.strerror}; {mend}"
+            message = f"{error.filename or context.invoked_subcommand}: {error.strerror}; {fix}"
         echo(f"error: {message}", err=True)
         context.exit(1)
 

@@ -36,11 +36,11 @@ class Cache:
                 connection.executescript(SCHEMA)
                 yield connection
         except sqlite3.OperationalError as error:
-            mend = "make room on the disk and give yourself the right to write; all that was computed is kept"
-            raise StudyError(f"{self.path} cannot be used now ({error}); {mend}") from None
+            fix = "disk full or read-only; results so far are kept"
+            raise StudyError(f"{self.path} cannot be used now ({error}); {fix}") from None
         except sqlite3.DatabaseError as error:
-            mend = "move it elsewhere, then its rows are computed again"
-            raise StudyError(f"{self.path} is damaged ({error}); {mend}") from None
+            fix = "move it elsewhere; its rows are computed again"
+            raise StudyError(f"{self.path} is damaged ({error}); {fix}") from None
 
     def rows(
         self,

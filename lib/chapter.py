@@ -97,7 +97,7 @@ class Chapter(Study):
         A StudyError names a metric or a method that there is not.
         """
         if metric not in METRICS:
-            raise StudyError(f"no metric {metric!r}: say one of {', '.join(METRICS)}")
+            raise StudyError(f"unknown metric {metric!r}; choose from {', '.join(METRICS)}")
         runs = {run: (run, condition) if isinstance(run, str) else run for run in methods}
         found = {name: self.metrics(*run)[run, metric, k] for name, run in runs.items()}
         return pd.DataFrame(found).reindex(self.questions["question_id"])
@@ -181,5 +181,5 @@ class Chapter(Study):
         notebook = shell.user_ns if (shell := get_ipython()) else {}
         for name, value in self.opened.items():
             if name in notebook and notebook[name] != value:
-                mend = "run the cell that opens the study again, and those behind it"
-                raise StudyError(f"{name} is {notebook[name]!r}, but the study was opened with {value!r}: {mend}")
+                fix = "run the cell that opens the study again, and those behind it"
+                raise StudyError(f"{name} is {notebook[name]!r}, but the study was opened with {value!r}: {fix}")

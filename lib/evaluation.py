@@ -132,8 +132,8 @@ def read_metrics(path: Path) -> pd.DataFrame:
         table = read_table(path)
         return table.astype(dict.fromkeys(table.select_dtypes("category"), object))
     except (gzip.BadGzipFile, zlib.error, EOFError, OSError, ValueError) as error:
-        mend = "remove it, and built.json beside it, so that the chapters write it again"
-        raise StudyError(f"{path} is damaged ({error}); {mend}") from None
+        fix = "remove it, and built.json beside it, so that the chapters write it again"
+        raise StudyError(f"{path} is damaged ({error}); {fix}") from None
 
 
 def evaluate_runs(study: Study, runs: Iterable[tuple[str, Condition]]) -> Metrics:

@@ -18,7 +18,7 @@ from filelock import FileLock, Timeout
 ROOT = Path(__file__).resolve().parent.parent
 ARTIFACTS, INDEX = ROOT / "artifacts", "chroma"  # what is computed, and in it the collections of chunk tables
 PATIENCE_S = 10
-MENDS = {
+FIXES = {
     "ENOSPC EDQUOT EFBIG": "free some disk space; results so far are kept",
     "EACCES EPERM EROFS": "allow access, as with chmod u+rwX, or use another folder",
     "ENOTDIR EISDIR EEXIST": "a file is where a folder is needed, or the other way round; rename it",
@@ -34,10 +34,10 @@ def report(message: str) -> None:
     print(message, file=sys.stderr, flush=True)
 
 
-def mend_of(number: int | None) -> str:
-    """What mends an error of the operating system with this number; empty where nothing that a person does would."""
+def fix_of(number: int | None) -> str:
+    """What fixes an error of the operating system with this number; empty where nothing that a person does would."""
     name = errno.errorcode.get(number, "")
-    return next((mend for names, mend in MENDS.items() if name in names.split()), "")
+    return next((fix for names, fix in FIXES.items() if name in names.split()), "")
 
 
 def digest_of(value: object) -> str:

@@ -122,9 +122,9 @@ def memoized(make: Callable) -> Callable:
     name, form = f"{make.__module__}.{make.__qualname__}", signature(make)
 
     @wraps(make)
-    def recalled(search: Search, *given: object) -> object:
+    def looked_up(search: Search, *given: object) -> object:
         bound = form.bind(search, *given)
         bound.apply_defaults()
         return search.memo((name, *bound.args[1:]), partial(make, *bound.args))
 
-    return recalled
+    return looked_up

@@ -24,7 +24,7 @@ DOC_TYPES = {"10k": "10-K", "10k_annualreport": "10-K", "10q": "10-Q", "8k": "8-
 
 
 class StudyError(Exception):
-    """Something the person at the keyboard can mend; the message says what, where and how."""
+    """Something the person at the keyboard can fix; the message says what, where and how."""
 
 
 class DatasetError(StudyError):

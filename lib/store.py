@@ -180,7 +180,7 @@ class Store:
 
     @contextmanager
     def recording(self) -> Iterator[set[str]]:
-        """Collect the stages that are asked for inside the block, as ``stage/key``."""
+        """Collect the stages that are used inside the block, as ``stage/key``."""
         self._asked.append(set())
         try:
             yield self._asked[-1]

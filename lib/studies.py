@@ -75,7 +75,7 @@ def open_study(
     ks = settings.metrics.ks
     k = parameters.get("k", ks[0])
     if type(k) is not int or k not in ks:
-        raise StudyError(f"k is {k!r}: say one of {', '.join(map(str, ks))}, or add it to metrics.ks of the profile")
+        raise StudyError(f"k is {k!r}; choose from {', '.join(map(str, ks))}, or add it to metrics.ks of the profile")
     changed |= changed_parameters(parameters)
     check_parameters(changed, settings.name)
     home = Path(artifacts) / found.name / settings.name

@@ -29,7 +29,7 @@ def test_values_are_questions_by_methods_and_a_reader_s_method_is_one_more_colum
 
 
 def test_what_there_is_not_is_named(chapter):
-    with pytest.raises(StudyError, match="no metric 'page': say one of doc_recall"):
+    with pytest.raises(StudyError, match="unknown metric 'page'; choose from doc_recall"):
         chapter.values("page", ["bm25"], 5)
     with pytest.raises(StudyError, match="unknown method 'none'"):
         chapter.values("page_recall", ["none"], 5)

@@ -1,4 +1,4 @@
-"""Processes that end with their parent, locks that a killed process does not keep, and what mends a disk."""
+"""Processes that end with their parent, locks that a killed process does not keep, and what fixes a disk."""
 
 import errno
 import os
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from lib.files import ROOT, exclusively, mend_of, write_atomically
+from lib.files import ROOT, exclusively, fix_of, write_atomically
 
 PARENT = """
 import os, sys, time
@@ -55,8 +55,8 @@ def test_a_killed_process_leaves_no_worker_and_no_lock(tmp_path):
 
 
 def test_what_mends_an_error_of_the_system():
-    assert all(map(mend_of, (errno.ENOSPC, errno.EROFS, errno.ENOTDIR)))
-    assert mend_of(errno.ENOENT) == mend_of(None) == ""
+    assert all(map(fix_of, (errno.ENOSPC, errno.EROFS, errno.ENOTDIR)))
+    assert fix_of(errno.ENOENT) == fix_of(None) == ""
 
 
 def test_a_write_replaces_a_file_that_its_reader_keeps_whole_and_one_that_fails_leaves_the_old(tmp_path, monkeypatch):

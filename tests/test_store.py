@@ -76,10 +76,10 @@ def test_damaged_entry_is_noticed_set_aside_and_computed_again(open_store, told,
     compute = Computation()
     path = open_store().files("stage", {}, compute).path / name
     path.write_bytes(spoil(path.read_bytes()))
-    mended = open_store().files("stage", {}, compute)
-    assert (mended.origin, compute.n_calls, mended.read("result.txt")) == ("computed", 2, b"42")
-    assert told == [f"store: stage/{mended.key} is damaged; it is set aside and computed again"]
-    assert len(list(mended.path.parent.glob(f"damaged-{mended.key}-*"))) == 1
+    fixed = open_store().files("stage", {}, compute)
+    assert (fixed.origin, compute.n_calls, fixed.read("result.txt")) == ("computed", 2, b"42")
+    assert told == [f"store: stage/{fixed.key} is damaged; it is set aside and computed again"]
+    assert len(list(fixed.path.parent.glob(f"damaged-{fixed.key}-*"))) == 1
     assert open_store().files("stage", {}, compute).origin == "reused"
 
 
@@ -231,7 +231,7 @@ def test_what_is_wrong_is_one_sentence(cache, monkeypatch):
         cache.rows({}, ["a"], Model())
     full = sqlite3.OperationalError("database or disk is full")
     monkeypatch.setattr(sqlite3, "connect", lambda *given, **named: (_ for _ in ()).throw(full))
-    with pytest.raises(StudyError, match="disk is full.*; make room .*all that was computed is kept"):
+    with pytest.raises(StudyError, match="disk is full.*results so far are kept"):
         cache.rows({}, ["b"], Model())
 
 

@@ -217,8 +217,8 @@ def test_a_book_s_own_parameters_write_into_its_outputs_and_changed_ones_beside_
 @pytest.mark.parametrize(
     ("given", "wrong"),
     [
-        ({"k": 7}, r"k is 7: say one of 1, 3, 5, 10, 20, or add it to metrics\.ks of the profile"),
-        ({"k": "5"}, "k is '5': say one of 1"),
+        ({"k": 7}, r"k is 7; choose from 1, 3, 5, 10, 20, or add it to metrics\.ks of the profile"),
+        ({"k": "5"}, "k is '5'; choose from 1"),
         ({"dataset": 5}, "dataset is 5: give a name or a path"),
         ({"methods": {}}, "methods is {}: give names with spaces between"),
         ({"core_hour": float("nan"), "chapter": "10_growth"}, "core_hour is nan: give a price in USD such as 0.01"),

@@ -71,8 +71,8 @@ def _on_ray(step: Callable, sources: Sequence[Path]) -> Iterator:
                 yield row["result"]
     except (ray.exceptions.RayError, OSError, RuntimeError, ValueError) as error:
         why = str(error).strip().partition("\n")[0]
-        mend = f"see to the cluster ({ADDRESS}, RAY_AUTH_MODE) and run it again, or without {ENGINE}=ray"
-        raise StudyError(f"Ray failed ({why}); {mend}; filings that arrived are indexed") from None
+        fix = f"see to the cluster ({ADDRESS}, RAY_AUTH_MODE) and run it again, or without {ENGINE}=ray"
+        raise StudyError(f"Ray failed ({why}); {fix}; filings that arrived are indexed") from None
 
 
 def _check_answers(address: str) -> None:

@@ -14,7 +14,7 @@ from threading import Event
 import nbformat
 import papermill
 
-from lib.files import ROOT, digest_of, digest_of_file, mend_of
+from lib.files import ROOT, digest_of, digest_of_file, fix_of
 from lib.schema import NeedsFilings, StudyError
 from lib.studies import NOTEBOOKS
 from lib.study import Study
@@ -83,11 +83,11 @@ def run(name: str, given: dict[str, object], target: Path, say=print) -> Path:
 
 
 def error_of(name: str, error: papermill.PapermillExecutionError, failed: Path) -> StudyError:
-    """What a chapter's failed cell raised: a study's own error, one of the operating system with what mends it, or
+    """What a chapter's failed cell raised: a study's own error, one of the operating system with what fixes it, or
     another with the place of the ``failed`` notebook."""
     number = re.match(r"\[Errno (\d+)\]", error.evalue)
-    if mend := mend_of(int(number[1])) if number else "":
-        return StudyError(f"{name}: {error.evalue}; {mend}")
+    if fix := fix_of(int(number[1])) if number else "":
+        return StudyError(f"{name}: {error.evalue}; {fix}")
     if error.ename in ("StudyError", "DatasetError", "NeedsFilings"):
         return (NeedsFilings if error.ename == "NeedsFilings" else StudyError)(f"{name}: {error.evalue}")
     where = f"failed in cell {error.cell_index}: {error.ename}"

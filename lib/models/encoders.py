@@ -94,8 +94,8 @@ def loading(weights: Path) -> Iterator[None]:
         raise
     except Exception as error:  # libraries have no other for files that are missing, broken or programs
         why = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        mend = "give a folder of a model whose code is in transformers; code that weights bring is not run"
-        raise StudyError(f"{weights}: the model cannot be loaded ({why:.200}); {mend}") from None
+        fix = "give a folder of a model whose code is in transformers; code that weights bring is not run"
+        raise StudyError(f"{weights}: the model cannot be loaded ({why:.200}); {fix}") from None
 
 
 @contextmanager

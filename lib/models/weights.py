@@ -17,7 +17,7 @@ from contextlib import ExitStack, suppress
 from functools import cache
 from pathlib import Path
 
-from lib.files import digest_of, digest_of_file, exclusively, mend_of, read_yaml, report
+from lib.files import digest_of, digest_of_file, exclusively, fix_of, read_yaml, report
 from lib.models.dequantise import dequantise
 from lib.schema import StudyError
 
@@ -130,7 +130,7 @@ def fetch(name: str, say=report) -> Path:
                 (target / file).parent.mkdir(parents=True, exist_ok=True)
                 (Path(folder) / file).replace(target / file)
     except OSError as error:
-        if not (repair := mend_of(error.errno)):
+        if not (repair := fix_of(error.errno)):
             raise
         other = "or set RETRIEVAL_GAP_CACHE to a writable folder"
         raise StudyError(f"{error.filename or root}: {error.strerror}; {repair}, {other}") from None

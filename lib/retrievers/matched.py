@@ -27,9 +27,9 @@ def inputs(study: Search, *, covers: bool) -> list[list[str]]:
     return [list(map(str, identity)) for identity in identities(study, covers)]
 
 
-def fits_best(questions: list[str], filed: list[Identity]) -> np.ndarray:
+def fits_best(questions: list[str], filings: list[Identity]) -> np.ndarray:
     """Whether no filing fits a question better, shape (n_questions, n_filings); every filing where none is named."""
-    found = identity_features(questions, filed)
+    found = identity_features(questions, filings)
     best = found["identity"] >= found["identity"].max(axis=1, keepdims=True) - SLACK
     return best | (found["company"].max(axis=1, keepdims=True) <= 0)
 

@@ -25,7 +25,7 @@ import pytest
 from hypothesis import strategies as some
 from tqdm.auto import tqdm
 
-from lib.files import mend_of
+from lib.files import fix_of
 from lib.schema import StudyError
 from tests.breaking.damage import rewritten
 
@@ -135,8 +135,8 @@ def apart(sound, home: Path, prepare: Callable[[], object]) -> None:
         try:
             pool.submit(sound.results, home / "mine", home / "artifacts").result()
         except OSError as error:
-            if mend := mend_of(error.errno):
-                raise StudyError(f"{error.filename}: {error.strerror}; {mend}") from None
+            if fix := fix_of(error.errno):
+                raise StudyError(f"{error.filename}: {error.strerror}; {fix}") from None
             raise
 
 
