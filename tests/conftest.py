@@ -1,5 +1,6 @@
 """What several tests need: a dataset folder to spoil, a tokenizer without weights, a study without models."""
 
+import hashlib
 import json
 import os
 import random
@@ -20,6 +21,7 @@ from lib import runs
 from lib.cache import Cache
 from lib.data.dataset import read_dataset
 from lib.files import digest_of
+from lib.models import vectors
 from lib.profile import Settings, load_profile
 from lib.store import Store
 from lib.study import Study
@@ -123,6 +125,27 @@ def open_folder(root: Path, artifacts: Path, changes: dict, name: str = "tiny", 
 @pytest.fixture
 def folder(tmp_path) -> DatasetFolder:
     return DatasetFolder(tmp_path / "filings")
+
+
+def bag_of_words(texts: Sequence[str], role: str = "document") -> np.ndarray:
+    """Unit vectors in which each word has a place: texts that share words are alike."""
+    counts = np.full((len(texts), 256), 1e-3, np.float32)
+    for row, text in zip(counts, texts, strict=True):
+        for word in text.lower().split():
+            row[hashlib.sha256(word.encode()).digest()[0]] += 1
+    return counts / np.linalg.norm(counts, axis=1, keepdims=True)
+
+
+@pytest.fixture
+def open_words(folder, tokenizer_folder, tmp_path, monkeypatch):
+    """Open the study of ``folder`` with changes of its profile; its encoder is a bag of words."""
+
+    def open_with(changes: dict | None = None, **given) -> Study:
+        monkeypatch.setattr(vectors, "load_encoder", lambda *settings: SimpleNamespace(encode=bag_of_words))
+        changes = {"embedder.weights": str(tokenizer_folder)} | (changes or {})
+        return open_folder(folder.write(), tmp_path / "artifacts", changes, **given)
+
+    return open_with
 
 
 @pytest.fixture(scope="session")

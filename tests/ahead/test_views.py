@@ -84,7 +84,7 @@ def test_pool_has_features_of_every_view_and_the_untrained_sum(study):
 
 
 def test_without_a_company_or_a_year_words_alone_decide_and_no_encoder_is_needed(study, monkeypatch):
-    monkeypatch.setattr(vectors, "_encoder", lambda *given: pytest.fail("texts were encoded"))
+    monkeypatch.setattr(vectors, "load_encoder", lambda *given: pytest.fail("texts were encoded"))
     [summed] = untrained(study, ["Is there any lawsuit?"])
     assert all(np.ptp(summed[study.pages["page"] == page]) < 1e-5 for page in (1, 2, 3))  # of equal texts
     known, is_balance = page_views(study, False), study.pages["page"] == 1

@@ -1,17 +1,12 @@
-"""Pages that tests typeset themselves, and a study over them with a tokenizer of letters and made-up vectors."""
+"""Pages that tests typeset themselves, and a study over them."""
 
 from collections.abc import Callable
-from types import SimpleNamespace
 
-import numpy as np
 import pymupdf
 import pytest
 
 from lib.chunkings.table import CHUNKINGS
-from lib.files import digest_of
-from lib.models import vectors
 from lib.study import Study
-from tests.conftest import open_folder
 
 TITLE, BODY = 14, 9
 
@@ -47,14 +42,8 @@ def page_of() -> Callable[..., pymupdf.Page]:
         yield lambda *pieces: typeset(pdf, *pieces)
 
 
-def made_up(texts, role: str = "document") -> np.ndarray:
-    """Unit vectors that follow from each text alone."""
-    made = [np.random.default_rng(int(digest_of(text)[:12], 16)).normal(size=8) for text in texts]
-    return np.float32([vector / np.linalg.norm(vector) for vector in made])
-
-
 @pytest.fixture
-def study_of(folder, tokenizer_folder, tmp_path, monkeypatch) -> Callable[..., Study]:
+def study_of(folder, open_words) -> Callable[..., Study]:
     """Make a study of one filing, ``DOC``: pages of pieces (see :func:`typeset`), or of text where they are strings."""
 
     def make(*pages) -> Study:
@@ -67,9 +56,8 @@ def study_of(folder, tokenizer_folder, tmp_path, monkeypatch) -> Callable[..., S
                 pdf.save(folder.root / "pdfs" / "DOC.pdf")
             folder.document("DOC")
         folder.question("q0", "DOC", (0, "net sales"), question="net sales rose")
-        changes = {"embedder.weights": str(tokenizer_folder), "embedder.window": 66, "embedder.window_overlap": 8}
+        changes = {"embedder.window": 66, "embedder.window_overlap": 8}
         changes |= {"chunks.size": 200, "chunks.overlap": 20, "parent_child.size": 16, "parent_child.overlap": 2}
-        monkeypatch.setattr(vectors, "load_encoder", lambda *args: SimpleNamespace(encode=made_up))
-        return open_folder(folder.write(), tmp_path / "artifacts", changes, chunkings=CHUNKINGS)
+        return open_words(changes, chunkings=CHUNKINGS)
 
     return make

@@ -18,7 +18,8 @@ from lib.models.vectors import windows
 from lib.retrievers import dense
 from lib.runs import placed
 from lib.schema import CHUNK_COLUMNS
-from tests.chunkings.conftest import PROSE, SALES, made_up
+from tests.chunkings.conftest import PROSE, SALES
+from tests.conftest import bag_of_words
 
 KINDS = st.sampled_from(["title", "text", "table", "furniture"])
 PIECES = st.lists(st.tuples(KINDS, st.integers(1, 3000)), max_size=15)
@@ -156,9 +157,7 @@ def test_every_table_has_the_words_of_the_study_s_pages_and_ids(study):
 
 
 def test_a_chunk_of_a_fixed_size_is_one_vector_however_long(study):
-    long = study.with_chunks("fixed_512")
-    wanted = made_up(long.chunks["text"]) @ made_up(study.questions["question"])[0]
-    np.testing.assert_allclose(dense.score_whole(long, None), [wanted], rtol=1e-5)
-    together = study.with_chunks("fixed_aggregate")
-    wanted = made_up(together.chunks["text"]) @ made_up(study.questions["question"])[0]
-    np.testing.assert_allclose(dense.score_sizes(together, None), [wanted], rtol=1e-5)
+    question = bag_of_words(study.questions["question"])
+    for chunking, score in (("fixed_512", dense.score_whole), ("fixed_aggregate", dense.score_sizes)):
+        table = study.with_chunks(chunking)
+        np.testing.assert_allclose(score(table, None), question @ bag_of_words(table.chunks["text"]).T, rtol=1e-5)
