@@ -121,46 +121,44 @@ def test_rankers_that_are_saved_say_what_they_learnt_from_and_score_nothing_of_i
     assert np.array_equal(search.pool_scores(study, pool), pool.table["plain"])
 
 
-def renamed(study, change) -> SimpleNamespace:
-    """A study of the same questions, all with ids that no ranker learnt from, after a change of their table."""
-    questions = study.questions.assign(question_id=[f"my-{number}" for number in range(len(study.questions))])
-    return SimpleNamespace(
-        questions=change(questions), dataset=study.dataset, has_text=True, memo=lambda key, make: make()
-    )
+@pytest.fixture
+def unseen(study) -> SimpleNamespace:
+    """A study of the same questions, with ids that no ranker learnt from."""
+    ids = [f"my-{number}" for number in range(len(study.questions))]
+    about = {"dataset": study.dataset, "has_text": True, "memo": lambda key, make: make()}
+    return SimpleNamespace(questions=study.questions.assign(question_id=ids), **about)
 
 
 @pytest.mark.parametrize(
-    ("change", "wanted"),
+    ("changes", "scored_by"),
     [
-        (lambda asked: asked, "saved"),
-        (
-            lambda asked: asked.assign(doc_name=["GLIMMERFEN_2021_10K", "3M_2018_10K", "OSKARVALE_2021_10K"]),
-            "untrained",
-        ),
-        (lambda asked: asked.assign(company=["Glimmerfen", "Oskarvale", "The Coca-Cola Company"]), "untrained"),
-        (lambda asked: asked.assign(company="AMAZON.COM, INC."), "untrained"),
-        (lambda asked: asked.assign(company=["Adobestone", "Nikea", "New 3M"]), "saved"),
+        ({}, "saved"),
+        ({"doc_name": ["GLIMMERFEN_2021_10K", "3M_2018_10K", "OSKARVALE_2021_10K"]}, "untrained"),
+        ({"company": ["Glimmerfen", "Oskarvale", "The Coca-Cola Company"]}, "untrained"),
+        ({"company": "AMAZON.COM, INC."}, "untrained"),
+        ({"company": ["Adobestone", "Nikea", "New 3M"]}, "saved"),
     ],
 )
-def test_the_saved_ranker_is_withheld_from_filings_and_companies_that_it_learnt_from(study, change, wanted):
-    assert search.scored_by(renamed(study, change)) == wanted
+def test_the_saved_ranker_is_withheld_from_filings_and_companies_that_it_learnt_from(unseen, changes, scored_by):
+    unseen.questions = unseen.questions.assign(**changes)
+    assert search.scored_by(unseen) == scored_by
 
 
 def test_the_saved_ranker_is_withheld_from_questions_and_bytes_that_it_learnt_from_whatever_their_names(
-    study, tmp_path, monkeypatch
+    unseen, tmp_path, monkeypatch
 ):
-    own, other = renamed(study, lambda asked: asked), ["what ARE glimmerfen's total-assets, in FY2021", "x", "y"]
     monkeypatch.setattr(search, "SAVED", tmp_path)
     (tmp_path / "kinds.json").write_text('{"question_ids": []}')
-    assert search.scored_by(own) == "saved"  # without a list
-    lists = search.learnt_from(pd.DataFrame({"question": other, "doc_name": "A", "company": "A"}))
-    (tmp_path / search.LEARNT_FROM).write_text(json.dumps(lists))
-    assert search.scored_by(own) == "untrained"
-    (tmp_path / search.LEARNT_FROM).write_text(json.dumps(lists | {"questions": []}))
-    assert search.scored_by(own) == "saved"
-    digest = digest_of_file(study.dataset.source("GLIMMERFEN_2021_10K"))
+    learnt = pd.DataFrame(
+        {"question": ["what ARE glimmerfen's total-assets, in FY2021"], "doc_name": "A", "company": "A"}
+    )
+    lists = search.learnt_from(learnt)
+    for content, scored_by in ((lists, "untrained"), (lists | {"questions": []}, "saved")):
+        (tmp_path / search.LEARNT_FROM).write_text(json.dumps(content))
+        assert search.scored_by(unseen) == scored_by
+    digest = digest_of_file(unseen.dataset.source("GLIMMERFEN_2021_10K"))
     monkeypatch.setattr(search, "checksums", lambda: {"pdfs/X.pdf": digest})
-    assert search.scored_by(own) == "untrained"
+    assert search.scored_by(unseen) == "untrained"
 
 
 def test_a_search_from_which_the_saved_ranker_is_withheld_has_a_key_of_its_own(study, monkeypatch):
@@ -171,7 +169,7 @@ def test_a_search_from_which_the_saved_ranker_is_withheld_has_a_key_of_its_own(s
 
 
 def test_what_the_saved_rankers_learnt_from_is_listed_beside_them():
-    known = json.loads((search.SAVED / search.LEARNT_FROM).read_text())
+    listed = json.loads((search.SAVED / search.LEARNT_FROM).read_text())
     record = json.loads((search.SAVED / "kinds.json").read_text())
-    assert (len(known["questions"]), len(known["companies"])) == (record["n_questions"], record["n_companies"])
-    assert len(known["filings"]) == 84
+    assert (len(listed["questions"]), len(listed["companies"])) == (record["n_questions"], record["n_companies"])
+    assert len(listed["filings"]) == 84

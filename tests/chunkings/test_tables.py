@@ -5,8 +5,6 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from lib.chunkings.elements import ELEMENT_COLUMNS, groups_of, is_furniture
 from lib.chunkings.restructured import annotated, as_markdown
@@ -20,9 +18,6 @@ from lib.runs import placed
 from lib.schema import CHUNK_COLUMNS
 from tests.chunkings.conftest import PROSE, SALES
 from tests.conftest import bag_of_words
-
-KINDS = st.sampled_from(["title", "text", "table", "furniture"])
-PIECES = st.lists(st.tuples(KINDS, st.integers(1, 3000)), max_size=15)
 
 
 @pytest.mark.parametrize(
@@ -43,18 +38,6 @@ def test_which_elements_make_a_chunk(chunks):
     kinds = chunks.replace("| ", "").split()
     found = groups_of(kinds, [600] * len(kinds))  # there is room for three
     assert " | ".join(" ".join(kinds[first:end]) for first, end in found) == chunks
-
-
-@given(PIECES)
-def test_every_element_is_in_one_chunk_and_no_text_chunk_is_too_long(pieces):
-    kinds, lengths = [kind for kind, _ in pieces], [length for _, length in pieces]
-    found = groups_of(kinds, lengths)
-    assert [number for a, b in found for number in range(a, b)] == list(range(len(pieces)))
-    for a, b in found:
-        held = [one for one in zip(kinds[a:b], lengths[a:b], strict=True) if one[0] != "furniture"]
-        assert sum(kind == "table" for kind, _ in held) <= 1
-        if sum(kind == "text" for kind, _ in held) > 1:
-            assert sum(length for _, length in held) <= 2048
 
 
 def element_table(*rows: tuple) -> pd.DataFrame:
