@@ -43,7 +43,7 @@ export PART_WORDS
 WITH_WORDS = $(VENV)/bin/python -c "$$PART_WORDS"
 STAMP := $(VENV)/.ready-$(shell cat requirements*.txt pyproject.toml | sha256sum | cut -c1-12)
 
-.PHONY: diagnose index ask help env examples ray book demo measure notebook publish verify golden break preflight methods lines test test-demo test-cells test-all lint format clean audit lock
+.PHONY: diagnose index ask asked sure help env examples ray book demo measure notebook publish verify golden break preflight methods lines test test-demo test-cells test-all lint format clean audit lock
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -113,6 +113,13 @@ index: $(STAMP)  ## index a folder of PDFs for make ask: DATASET=path, CHROMA=ho
 
 ask: $(STAMP)  ## print the pages that fit a question best: Q="…" DATASET=path, CHROMA=host:port
 	@$(LIB) ask --dataset "$$DATASET" --profile "$$PROFILE" -- "$$Q"
+
+sure: $(STAMP)  ## fit again how sure a reading of tables is, on FinanceBench's question sets: writes lib/statements/sure.json
+	@$(VENV)/bin/python -m extras.sure
+
+asked: $(STAMP)  ## ask the demo ten questions again, which a page of the book shows: writes lib/book/asked.json
+	@$(LIB) index --dataset demo
+	@$(VENV)/bin/python -m extras.asked
 
 methods: $(STAMP)  ## print the method table
 	@$(LIB) methods

@@ -1,5 +1,5 @@
-"""Ten questions that ``ask`` is given on the demo, for a page of the book: ``python -m extras.asked``, after the demo
-was indexed, writes ``lib/book/asked.json``; the demo's texts are invented, and may be committed."""
+"""Ten questions that ``ask`` is given on the demo, for a page of the book: ``make asked`` indexes the demo and writes
+``lib/book/asked.json``; the demo's texts are invented, and may be committed."""
 
 import json
 

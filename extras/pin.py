@@ -1,7 +1,7 @@
 """Pinning what only the hub has: the SHA-256 of a commit's weight files, written into the lock file.
 
 The hub states them for every large file of a commit; nothing is downloaded. Whoever runs this trusts the hub once and
-commits what it said; from then on a file that differs is not loaded.
+commits the hashes; from then on a file that differs is not loaded.
 """
 
 from fnmatch import fnmatch
@@ -31,15 +31,14 @@ def pin(say=print) -> None:
 
 def stated(hub: dict) -> dict[str, str]:
     """The SHA-256 of the weight files of a commit, as the hub states them: its safetensors, else its PyTorch files."""
-    import httpx
     from huggingface_hub import HfApi
-    from huggingface_hub.errors import HfHubHTTPError
+    from huggingface_hub.errors import HTTPError
 
     try:
         info = HfApi(token=False).model_info(hub["id"], revision=hub["revision"], files_metadata=True)
-    except (HfHubHTTPError, httpx.HTTPError, OSError) as error:
-        reason = f"{type(error).__name__}; connect to it and run again"
-        raise StudyError(f"the hub did not say what {hub['id']} has: {reason}") from None
+    except (HTTPError, OSError) as error:
+        reason = f"{type(error).__name__}; check the connection and run again"
+        raise StudyError(f"no answer received from the hub about {hub['id']}: {reason}") from None
     files = {one.rfilename: one.lfs.sha256 for one in info.siblings if one.lfs}
     for kind in (SAFE, PICKLED):
         found = {file: sha for file, sha in files.items() if "/" not in file and fnmatch(file, kind)}

@@ -8,7 +8,7 @@ import shutil
 from pathlib import Path
 
 from lib.models.encoders import GIB, gpu
-from lib.models.weights import PICKLED, hub_models, is_reachable, local_snapshot
+from lib.models.weights import PICKLED, hub_models, local_snapshot
 from lib.schema import StudyError
 from lib.study import Study
 
@@ -21,6 +21,7 @@ DISK_GIB_A_FILING = 0.02  # of vectors and runs
 ANSWERS = 5  # answers per question that the chapters have written
 ANSWER_TOKENS = 6_000
 BATCH = 16
+TIMEOUT_S = 3.0
 
 
 def preflight(study: Study, say=print) -> None:
@@ -62,6 +63,17 @@ def preflight(study: Study, say=print) -> None:
     say(f"preflight: time: roughly {hours:.1f} hours for {n_filings} filings and {n_questions} questions on one GPU")
     if problems:
         raise StudyError("; ".join(problems))
+
+
+def is_reachable(model_id: str) -> bool:
+    """Whether the hub answers for a model."""
+    from huggingface_hub import HfApi
+    from huggingface_hub.errors import HTTPError
+
+    try:
+        return bool(HfApi(token=False).model_info(model_id, timeout=TIMEOUT_S))
+    except (HTTPError, OSError):  # the second with HF_HUB_OFFLINE
+        return False
 
 
 def free_gib(place: Path) -> float:

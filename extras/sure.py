@@ -1,4 +1,4 @@
-"""How sure a reading of tables is, fitted and measured: ``python -m extras.sure`` writes ``lib/statements/sure.json``.
+"""How sure a reading of tables is, fitted and measured: ``make sure`` writes ``lib/statements/sure.json``.
 
 A reading is given as an answer where its chance is AIM or more, a threshold that is not chosen; what that gives is
 measured on companies that the coefficients have not seen. The features were chosen by people who had seen these means.
@@ -15,11 +15,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from lib.ahead.sets import SETS
-from lib.answers import sure
 from lib.answers.calculation import named_filings
 from lib.answers.pages_read import sheet_of
 from lib.folds import assign_folds
 from lib.metrics.right import answer_right, figure
+from lib.statements import sure
 from lib.studies import open_study
 from lib.study import Study
 

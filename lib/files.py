@@ -19,13 +19,13 @@ ROOT = Path(__file__).resolve().parent.parent
 ARTIFACTS, INDEX = ROOT / "artifacts", "chroma"  # what is computed, and in it the collections of chunk tables
 PATIENCE_S = 10
 MENDS = {
-    "ENOSPC EDQUOT EFBIG": "make room on the disk; all that was computed is kept",
-    "EACCES EPERM EROFS": "give yourself the right to it, as with chmod u+rwX, or take another folder",
-    "ENOTDIR EISDIR EEXIST": "a file stands where a folder is needed, or the other way round; rename it",
-    "ENAMETOOLONG": "give a shorter name",
-    "EIO": "the disk has a fault; take another one",
-    "EMFILE": "too many files are open; raise ulimit -n",
-    "ENOMEM": "memory was exhausted; end other programs, or say JOBS=1",
+    "ENOSPC EDQUOT EFBIG": "free some disk space; results so far are kept",
+    "EACCES EPERM EROFS": "allow access, as with chmod u+rwX, or use another folder",
+    "ENOTDIR EISDIR EEXIST": "a file is where a folder is needed, or the other way round; rename it",
+    "ENAMETOOLONG": "use a shorter name",
+    "EIO": "the disk is faulty; use another one",
+    "EMFILE": "too many open files; raise ulimit -n",
+    "ENOMEM": "out of memory; end other programs, or use JOBS=1",
 }
 
 

@@ -1,4 +1,4 @@
-"""What a retriever is, what it may see, and how what it computes is kept."""
+"""What a retriever is, what it may see of a study, and values that stay in memory."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -128,38 +128,3 @@ def memoized(make: Callable) -> Callable:
         return search.memo((name, *bound.args[1:]), partial(make, *bound.args))
 
     return recalled
-
-
-def stored(
-    stage: str, on: Sequence[str] = (), settings: Sequence[str] = (), version: int = 1, public: bool = False
-) -> Callable[[Callable], Callable]:
-    """Keep what a function of a Search gives in its store: a frame or a JSON-able value, computed where it is missing.
-
-    The key is made of the arguments, which are JSON-able, the digests of the frames and runs that it reads, sections
-    of the profile, and the version.
-
-    Args:
-        stage: its name; ``{argument}`` stands for the value of an argument, which is then no other part of the key.
-        on: names of what is read, see :meth:`lib.study.Study.digest`; a run is ``run=CONDITION/METHOD``.
-        settings: sections of the profile that are read.
-        version, public: see :meth:`lib.store.Store.get`.
-    """
-
-    def declare(make: Callable) -> Callable:
-        form = signature(make)
-
-        @wraps(make)
-        def looked_up(search: Search, *given: object, **by_name: object) -> object:
-            bound = form.bind(search, *given, **by_name)
-            bound.apply_defaults()
-            named = dict([*bound.arguments.items()][1:])
-            params = {name: value for name, value in named.items() if f"{{{name}}}" not in stage}
-            for name in on:
-                params[name.partition("=")[0]] = search.digest(name.format(**named))
-            if settings:
-                params["settings"] = search.settings_of(settings)
-            return search.store.frame(stage.format(**named), params, partial(make, search, **named), version, public)
-
-        return looked_up
-
-    return declare

@@ -1,26 +1,24 @@
 """Published results: a read-only layer of the store, in the repository, beside the files that outside checks read.
 
-``manifest.json`` lists every stage with its key; of those that are published also their files, with the hash of the
-uncompressed content. Measured runs and their metrics are rows of ``runs.parquet`` and ``metrics.parquet``.
+``manifest.json`` lists every stage with its key; of those that are published also their files. Measured runs and their
+metrics are rows of ``runs.parquet`` and ``metrics.parquet``. ``make verify`` compares all files with the manifest's
+hashes (:mod:`extras.publish.verify`); here they are read.
 """
 
 import gzip
-import hashlib
 import io
 import json
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property, partial
-from pathlib import Path, PurePosixPath
+from functools import cached_property
+from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.csv as pa_csv
-from pydantic import BaseModel, ValidationError
 
 from lib.data.layout import Dataset
 from lib.files import ROOT, digest_of_file
@@ -37,29 +35,8 @@ RUNS_STORED = [*OF_RUN, "question_id", "rank", "chunk_id", "score"]
 FIRST_PRECISION = "bfloat16"  # of what was published before manifests had one
 EXPORT_LEVEL = 1  # of compression of what each book writes
 LETTERS = {"": str, "upper": str.upper, "lower": str.lower}
+REQUIRED = "dataset fingerprint filings_digest commit date settings inputs runs files stages".split()  # of a manifest
 PUBLISHED_COLUMNS = ["question_id", "question_type", "doc_name", "doc_type", "company", "gold_pages"]
-
-
-class Stated(BaseModel):
-    """What a manifest has to state."""
-
-    class Run(BaseModel):
-        sha256: str
-
-    class Stage(BaseModel):
-        stage: str
-        key: str
-
-    dataset: str
-    fingerprint: str
-    filings_digest: str
-    commit: str
-    date: str
-    settings: dict
-    inputs: dict[str, str]
-    runs: dict[str, Run]
-    files: dict[str, str]
-    stages: list[Stage]
 
 
 @dataclass(frozen=True)
@@ -81,36 +58,35 @@ class Published:
     @classmethod
     def of(cls, dataset: str, profile: str) -> "Published | None":
         """The results of a dataset and profile, or None when nothing was published."""
-        found = cls(RESULTS / dataset / profile)
-        return found if (found.root / MANIFEST).is_file() else None
+        published = cls(RESULTS / dataset / profile)
+        return published if (published.root / MANIFEST).is_file() else None
+
+    def read(self, name: str, reader: Callable[[Path], object]) -> object:
+        """What a reader makes of a published file; a StudyError with its error where the file is missing or broken."""
+        path = self.root / name
+        try:
+            return reader(path)
+        except (OSError, ValueError, KeyError, TypeError, EOFError, zlib.error) as error:
+            raise StudyError(f"{path} cannot be read ({type(error).__name__}: {error}); restore it with git") from None
+
+    def file(self, name: str) -> Path:
+        """The path of a published file."""
+        return self.root / name
 
     @cached_property
     def manifest(self) -> dict:
-        """What the results were made from; a StudyError where the file is broken or lacks what it has to state."""
-        path = self.root / MANIFEST
-        try:
-            found = json.loads(path.read_text(encoding="utf-8"))
-            Stated.model_validate(found, strict=True)
-        except ValidationError as error:
-            wrong = dict.fromkeys(".".join(map(str, one["loc"][:3])) or "anything" for one in error.errors())
-            listed = ", ".join([*wrong][:5])
-            raise StudyError(f"{path} does not state {listed}; restore it with git, or publish again") from None
-        except (ValueError, OSError, RecursionError) as error:
-            raise StudyError(f"{path} is broken ({error}); restore it with git") from None
-        return found
+        """What the results were made from."""
+
+        def read(path: Path) -> dict:
+            manifest = json.loads(path.read_text(encoding="utf-8"))
+            return {name: manifest[name] for name in REQUIRED} | manifest
+
+        return self.read(MANIFEST, read)
 
     @cached_property
     def digest(self) -> str:
         """SHA-256 of the manifest, which has the hash of every other file."""
         return digest_of_file(self.root / MANIFEST)
-
-    def file(self, name: str) -> Path:
-        """A published file whose bytes are those of the manifest; else a StudyError."""
-        path = self.root / name
-        if not path.is_file() or digest_of_file(path) != self.manifest["files"].get(name):
-            wrong = "is not the published one" if path.is_file() else "is missing"
-            raise StudyError(f"{path} {wrong}; restore it with git")
-        return path
 
     @property
     def precision(self) -> str:
@@ -120,8 +96,8 @@ class Published:
     @property
     def sentence(self) -> str:
         """Which run the results are from, for captions."""
-        made = f"{self.manifest['date']}, commit {self.manifest['commit'][:10]}, manifest {self.digest[:10]}"
-        return f"Published run of {made}, not recomputed here."
+        of = f"{self.manifest['date']}, commit {self.manifest['commit'][:10]}, manifest {self.digest[:10]}"
+        return f"Published run of {of}, not recomputed here."
 
     @cached_property
     def stages(self) -> dict[tuple[str, str], dict]:
@@ -129,28 +105,17 @@ class Published:
         return {(record["stage"], record["key"]): record for record in self.manifest["stages"]}
 
     def find(self, stage: str, key: str) -> tuple[Path, dict] | None:
-        """The folder of an entry's files, and its record; None where it was not published, or a file is not its own."""
-        record, folder = self.stages.get((stage, key), {}), self.root
-        for name, file in record.get("files", {}).items():
-            path = self.root / file["path"]
-            is_known = file["path"] in self.manifest["files"] and ".." not in PurePosixPath(file["path"]).parts
-            if not is_known or path.name not in (name, f"{name}.gz") or not path.is_relative_to(self.root):
-                return None
-            content = path.read_bytes() if path.is_file() else b""
-            with suppress(gzip.BadGzipFile, EOFError, zlib.error):
-                content = content if path.name == name else gzip.decompress(content)
-            if hashlib.sha256(content).hexdigest() != file["sha256"]:
-                return None
-            folder = path.parent
-        return (folder, record) if "files" in record else None
+        """The folder of an entry's files, and its record; None where it was not published."""
+        record = self.stages.get((stage, key), {})
+        if "files" not in record:
+            return None
+        folders = [(self.root / file["path"]).parent for file in record["files"].values()]
+        return next(iter(folders), self.root), record
 
     @cached_property
     def runs(self) -> "Runs":
         """All measured runs by condition and method."""
-        try:
-            return Runs(self._read(RUNS_FILE, read_table, RUNS_STORED))
-        except ValueError as error:
-            raise self._refused(RUNS_FILE, [error]) from None
+        return self.read(RUNS_FILE, lambda path: Runs(read_table(path)))
 
     @cached_property
     def places(self) -> dict[str, tuple[str, str]]:
@@ -160,7 +125,7 @@ class Published:
     @cached_property
     def metrics(self) -> pd.DataFrame:
         """All published metrics, one row per question, method, condition, metric and depth; texts as categories."""
-        return read_table(self.file(METRICS_FILE))
+        return self.read(METRICS_FILE, read_table)
 
     def metrics_of(self, method: str, condition: str) -> pd.DataFrame:
         """The published rows of one run, in their order; texts as categories, the same of every run."""
@@ -173,61 +138,47 @@ class Published:
     @cached_property
     def filings(self) -> pd.DataFrame:
         """FILING_COLUMNS."""
-        found = self._read("filings.csv", read_csv, FILING_COLUMNS)
-        if twice := found.loc[found["doc_name"].duplicated(), "doc_name"].tolist():
-            raise self._refused("filings.csv", [f"the filing {name} is listed twice" for name in twice])
-        return found
+        return self.read("filings.csv", lambda path: read_csv(path)[[*FILING_COLUMNS]])
 
-    def _read(self, name: str, read: Callable[[Path], pd.DataFrame], columns: Sequence[str]) -> pd.DataFrame:
-        found = read(self.file(name))
-        if lacking := [column for column in columns if column not in found]:
-            raise self._refused(name, [f"it lacks the column {column}" for column in lacking])
-        return found
+    @cached_property
+    def questions(self) -> pd.DataFrame:
+        """The questions without their texts, in the dataset's order: PUBLISHED_COLUMNS and ``doc_period``."""
+        periods = self.filings[["doc_name", "doc_period"]]
 
-    def _refused(self, name: str, wrong: Sequence[object]) -> StudyError:
-        """The error that names what is wrong with a published file."""
-        listed = "; ".join(map(str, wrong[:5]))
-        return StudyError(f"{self.root / name}: {listed}; restore it with git, or publish again")
+        def read(path: Path) -> pd.DataFrame:
+            table = read_csv(path, gold_pages=str)[PUBLISHED_COLUMNS].fillna({"gold_pages": ""})
+            gold_pages = [[*map(int, pages.split())] for pages in table["gold_pages"]]
+            return table.assign(gold_pages=gold_pages).merge(periods, "left", "doc_name", validate="many_to_one")
+
+        return self.read("questions.csv", read)
 
     def dataset(self) -> PublishedDataset:
-        """The dataset without its texts, in the dataset's order."""
-        table = self._read("questions.csv", partial(read_csv, gold_pages=str), PUBLISHED_COLUMNS)
-        gold, stated = table["gold_pages"].fillna(""), self.manifest
-        faults = {
-            "question {0} is listed twice": table["question_id"].duplicated(),
-            "the gold pages of question {0} are no page numbers: {1!r}": ~gold.str.fullmatch(
-                "[0-9]{1,9}( [0-9]{1,9})*"
-            ),
-            "the filing {2} of question {0} is not in filings.csv": ~table["doc_name"].isin(self.filings["doc_name"]),
-        }
-        about = table.assign(gold_pages=gold)[["question_id", "gold_pages", "doc_name"]]
-        if wrong := [form.format(*row) for form, of in faults.items() for row in about[of].to_numpy()]:
-            raise self._refused("questions.csv", wrong)
-        period = table["doc_name"].map(self.filings.set_index("doc_name")["doc_period"])
+        """The dataset without its texts."""
+        about = self.manifest
         return PublishedDataset(
-            name=stated["dataset"],
+            name=about["dataset"],
             root=self.root,
-            questions=table.assign(gold_pages=[[*map(int, text.split())] for text in gold], doc_period=period),
+            questions=self.questions,
             filings=self.filings,
             evidence=pd.DataFrame(columns=["question_id", "doc_name", "page", "text", "line"]),
             question_file=self.root / "questions.csv",
-            collection=stated.get("collection", stated["dataset"]),
-            lacks=tuple(stated.get("lacks", ())),
-            fingerprint=stated["fingerprint"],
-            filings_digest=stated["filings_digest"],
+            collection=about.get("collection", about["dataset"]),
+            lacks=tuple(about.get("lacks", ())),
+            fingerprint=about["fingerprint"],
+            filings_digest=about["filings_digest"],
         )
 
     def settings(self, profile: Settings) -> Settings:
         """The sections of a profile with the values that the results were made with."""
-        found = self.dataset()
-        known = profile.for_sets(found.collection, found.name)
-        return known.updated({name: value for name, value in self.manifest["settings"].items() if name in known})
+        dataset, about = self.dataset(), self.manifest["settings"]
+        of_sets = profile.for_sets(dataset.collection, dataset.name)
+        return of_sets.updated({name: value for name, value in about.items() if name in of_sets})
 
     def generations(self, questions: pd.DataFrame) -> list[dict]:
         """The published generations as records; echoes of questions, which are gaps, are put back where these are."""
         if GENERATIONS_FILE not in self.manifest["files"]:
             return []
-        lines = gzip.decompress(self.file(GENERATIONS_FILE).read_bytes()).decode().splitlines()
+        lines = self.read(GENERATIONS_FILE, lambda path: gzip.decompress(path.read_bytes()).decode().splitlines())
         records, text_of = list(map(json.loads, lines)), questions.set_index("question_id").get("question")
         for record in records:
             if (pieces := record.pop("pieces", None)) and text_of is not None:

@@ -1,6 +1,10 @@
 """The words of the study as types: conditions, frames and the errors a person can act on."""
 
-from typing import Literal, get_args
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Literal, get_args
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
 
 Condition = Literal["standard", "oracle-document", "oracle-page"]
 CONDITIONS: tuple[Condition, ...] = get_args(Condition)
@@ -38,3 +42,11 @@ def chunk_id(doc_name: str, page: int, number: int) -> str:
 def doc_type_label(doc_type: str) -> str:
     """The filing type as the tables print it: ``10k`` becomes ``10-K``; unknown types stay as they are."""
     return DOC_TYPES.get(doc_type.lower(), doc_type)
+
+
+def invalid_values(error: "ValidationError") -> Iterator[tuple[tuple[str | int, ...], str, str]]:
+    """For each invalid value of a model: its place, the type of pydantic's error, and what is wrong with it."""
+    for one in error.errors(include_url=False):
+        message = one["msg"].removeprefix("Value error, ").partition(" or instance of")[0]
+        value = "missing" if one["type"] == "missing" else f"{one['input']!r:.80}"
+        yield one["loc"], one["type"], f"is {value}; {message[0].lower()}{message[1:]}"

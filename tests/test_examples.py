@@ -46,4 +46,4 @@ def test_an_example_writes_a_run_that_is_understood(name, folder, tmp_path):
     read = read_run(tmp_path / "a.run", dataset.questions, dataset.filings.assign(n_pages=[3, 2]))
     first = read.run[read.run["rank"] == 1][["question_id", "doc_name", "page"]].to_numpy().tolist()
     assert first == [[question_id, *place[:2]] for question_id, place in QUESTIONS.items()]
-    assert not [sentence for sentence in read.said if "does not" in sentence or "left out" in sentence]
+    assert not [sentence for sentence in read.notes if "does not" in sentence or "left out" in sentence]

@@ -1,1 +1,1 @@
-"""Preference training of the generator, and its answers before and after; see :mod:`lib.analysis.preference`."""
+"""Preference training of the generator, and its answers before and after, which appendix a3 shows."""

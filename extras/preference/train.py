@@ -11,8 +11,9 @@ from pathlib import Path
 import click
 import pandas as pd
 
+from extras.preference.pairs import fold_pairs, folds, pairs, prompt_context, rejected_context
 from extras.preflight import preflight
-from lib.analysis.preference import COMPARED_VERSION, fold_pairs, folds, prompt_context, rejected_context, stored_as
+from lib.analysis import preference
 from lib.files import digest_of
 from lib.folds import Fold
 from lib.models.weights import fetch, hub_models, weights_hash
@@ -69,19 +70,21 @@ def n_pairs(entry: Entry) -> int:
 
 
 def run(study: Study, only: int | None) -> pd.DataFrame:
-    """Train and compare; the comparison is stored without text, and shown in appendix a3."""
+    """Train and compare; the counts of pairs and the comparison are stored without text, and shown in appendix a3."""
     from extras.preference.tuned import compared
 
     generator = study.profile.generator
     if generator.backend != "transformers":
         given = f"the generator {generator.weights} is run by {generator.backend}, which does not train it"
-        raise StudyError(f"{given}: say --profile preference or paper")
+        raise StudyError(f"{given}; choose --profile preference or paper")
     if hub_models(study.profile):
         preflight(study)
+    store, version = study.store, preference.VERSION
+    store.frame(*preference.counts_entry(study), lambda: dict(pairs(study).counts), version, public=True)
     models = train_all(study, click.echo, only)
 
     def make() -> pd.DataFrame:
-        found = [compared(study, one, models) for one in (prompt_context(study), rejected_context(study))]
-        return pd.concat(found, ignore_index=True).assign(n_train_pairs=n_pairs(next(iter(models.values()))))
+        tables = [compared(study, one, models) for one in (prompt_context(study), rejected_context(study))]
+        return pd.concat(tables, ignore_index=True).assign(n_train_pairs=n_pairs(next(iter(models.values()))))
 
-    return study.store.frame(*stored_as(study, study.profile, only), make, COMPARED_VERSION, public=True)
+    return store.frame(*preference.comparison_entry(study, study.profile, only), make, version, public=True)

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from lib.analysis.preference import folds
+from extras.preference.pairs import folds
 from lib.answers.answers import ANSWER_METRICS, Answers, items, score
 from lib.answers.prompt_context import Context
 from lib.models.generator import open_generator

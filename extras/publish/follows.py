@@ -24,6 +24,12 @@ YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 
 def follows(published: Published) -> Iterator[str]:
     """All of a publication that differs from what follows, a line a fault; metrics where the runs have their shape."""
+    questions = published.questions
+    ids, has_pages = questions["question_id"], questions["gold_pages"].map(bool)
+    if not has_pages.all() or ids.duplicated().any():
+        yield from (f"{name} is listed twice" for name in ids[ids.duplicated()])
+        yield from (f"{name} has no gold page" for name in ids[~has_pages])
+        return
     yield from of_filings(published)
     wrong = list(of_shape(published))
     yield from wrong or of_metrics(published)
@@ -33,14 +39,14 @@ def follows(published: Published) -> Iterator[str]:
 
 def of_filings(published: Published) -> Iterator[str]:
     """Companies, types and gold pages of the questions, and years, that are not those of the filings."""
-    questions, filings = published.dataset().questions, published.filings
+    questions, filings = published.questions, published.filings
     about = filings.set_index("doc_name").reindex(questions["doc_name"])
     for name in ("company", "doc_type"):
         for row in questions[questions[name].to_numpy() != about[name].to_numpy()].to_dict("records"):
             yield f"{name} of {row['question_id']}, {row[name]!r}, is not that of {row['doc_name']}"
     for row, n_pages in zip(questions.itertuples(), about["n_pages"], strict=True):
         if not max(row.gold_pages) < n_pages:
-            yield f"gold page {max(row.gold_pages)} of {row.question_id} is past the end of {row.doc_name}"
+            yield f"the gold pages {row.gold_pages} of {row.question_id} are not pages of {row.doc_name}"
     if published.manifest.get("collection") in NAMED_BY_YEAR:
         for name, year in zip(filings["doc_name"], filings["doc_period"], strict=True):
             if (stated := YEAR.findall(re.sub(r"Q\d", "", name))) and str(year) not in stated:
@@ -49,7 +55,7 @@ def of_filings(published: Published) -> Iterator[str]:
 
 def of_shape(published: Published) -> Iterator[str]:
     """Rows of runs that no search over these filings and questions gives."""
-    questions, table, asked = published.dataset().questions, published.runs.table, [*OF_RUN, "question_id"]
+    questions, table, asked = published.questions, published.runs.table, [*OF_RUN, "question_id"]
     chunks = published.runs.chunks.iloc[table["chunk_id"].cat.codes]
     table = table.assign(doc_name=chunks["doc_name"].to_numpy(), page=chunks["page"].to_numpy())
     of, condition, score = table.groupby(asked, observed=True, sort=False), table["condition"], table["score"]
@@ -74,9 +80,9 @@ def measured(published: Published) -> pd.DataFrame:
 
     Runs are measured some at once, each question under a name of its own in each.
     """
-    questions, ks = published.dataset().questions, published.manifest["settings"]["metrics"]["ks"]
+    questions, ks = published.questions, published.manifest["settings"]["metrics"]["ks"]
     judged, company_of = pooled_gold(published.manifest["dataset"]), published.filings.set_index("doc_name")["company"]
-    places, found = list(published.runs), []
+    places, parts = list(published.runs), []
     for start in range(0, len(places), AT_ONCE):
         named = {"\n".join(place): place for place in places[start : start + AT_ONCE]}
 
@@ -85,21 +91,21 @@ def measured(published: Published) -> pd.DataFrame:
             return pd.concat(one.assign(question_id=f"{name}\n" + one["question_id"]) for name, one in frames.items())
 
         run, asked = each(published.runs.__getitem__), each(lambda place: questions)
-        found.append(retrieval_metrics(run, asked, ks))
+        parts.append(retrieval_metrics(run, asked, ks))
         if len(judged):
-            found.append(pooled_metrics(run, asked, each(lambda place: judged), company_of, ks))
-    table = pd.concat(found, ignore_index=True)
+            parts.append(pooled_metrics(run, asked, each(lambda place: judged), company_of, ks))
+    table = pd.concat(parts, ignore_index=True)
     table[[*OF_RUN, "question_id"]] = table["question_id"].str.split("\n", expand=True).to_numpy()
     of = ["method", "condition", "question_id", "k"]
     docs, pages = (table[table["metric"] == name].set_index(of)["value"] for name in ("doc_recall", "page_recall"))
     lost = {"lost_at_document": 1 - docs, "lost_at_page": docs - pages}
-    parts = [values.reset_index().assign(metric=name) for name, values in lost.items()]
-    return pd.concat([table, *parts], ignore_index=True)[METRIC_COLUMNS]
+    losses = [values.reset_index().assign(metric=name) for name, values in lost.items()]
+    return pd.concat([table, *losses], ignore_index=True)[METRIC_COLUMNS]
 
 
 def of_metrics(published: Published) -> Iterator[str]:
     """Metrics of runs that do not follow, are missing, or are doubled."""
-    ids, table = set(published.dataset().questions["question_id"]), published.metrics
+    ids, table = set(published.questions["question_id"]), published.metrics
     table = table.astype(dict.fromkeys(METRIC_COLUMNS[:4], object))
     for what, rows in (
         ("a question that is not asked", ~table["question_id"].isin(ids)),
@@ -117,8 +123,8 @@ def of_metrics(published: Published) -> Iterator[str]:
     summed = in_chunks.groupby(KEYS, as_index=False)["value"].sum().merge(fresh, on=KEYS, suffixes=("", "_fresh"))
     both = pd.concat([both, summed.assign(metric="lost_at_chunk")])
     is_lost = both["metric"].str.startswith("lost_")  # losses are measured for some runs, at one depth
-    is_apart = ~((both["value"] - both["value_fresh"]).abs() <= EXACT) & ~(is_lost & both["value"].isna())
-    for row in both[is_apart].itertuples():
+    is_other = ~((both["value"] - both["value_fresh"]).abs() <= EXACT) & ~(is_lost & both["value"].isna())
+    for row in both[is_other].itertuples():
         where = f"{row.method}, {row.condition}, {row.question_id}, {row.metric}@{row.k}"
         yield f"{where}: published {row.value:g}, now {row.value_fresh:g}"
 
@@ -130,7 +136,7 @@ def of_answers(published: Published) -> Iterator[str]:
     table, metrics = read_metrics(published.file(ANSWERS_FILE)), published.metrics
     wrong = {
         "twice": table.duplicated(ANSWER_COLUMNS[:-1]),
-        "of a question that is not asked": ~table["question_id"].isin(published.dataset().questions["question_id"]),
+        "of a question that is not asked": ~table["question_id"].isin(published.questions["question_id"]),
         "without a value": table["value"].isna(),
     }
     for what, rows in wrong.items():
@@ -150,9 +156,9 @@ def of_answers(published: Published) -> Iterator[str]:
 
 def of_summary(published: Published) -> Iterator[str]:
     """Runs without metrics, metrics without a run, and rows of the summary that are not those of the metrics."""
-    metrics, questions = published.metrics, published.dataset().questions
-    known = metrics.loc[metrics["metric"] == "page_recall", OF_RUN].drop_duplicates()
-    places = set(map("/".join, known.itertuples(index=False))) ^ set(published.manifest["runs"])
+    metrics, questions = published.metrics, published.questions
+    of_runs = metrics.loc[metrics["metric"] == "page_recall", OF_RUN].drop_duplicates()
+    places = set(map("/".join, of_runs.itertuples(index=False))) ^ set(published.manifest["runs"])
     yield from (f"{place} has a run or metrics, not both" for place in sorted(places))
     is_sound = metrics["value"].notna() & metrics["question_id"].isin(questions["question_id"])
     for row in metrics[~is_sound].drop_duplicates(OF_RUN).itertuples():
@@ -163,14 +169,14 @@ def of_summary(published: Published) -> Iterator[str]:
     metrics = metrics[is_sound].astype({"question_id": object}).sort_values("question_id", kind="stable")
     fresh = summarise(metrics, draws).astype(dict.fromkeys(keys[:3], object) | {"k": "Int64"})
     both = summary.merge(fresh, on=keys, how="outer", suffixes=("", "_fresh"), indicator=True)
-    said = {"left_only": "summary.csv has a row that no metric gives", "right_only": "summary.csv lacks a row"}
+    sides = {"left_only": "summary.csv has a row that no metric gives", "right_only": "summary.csv lacks a row"}
     for row in summary[summary.duplicated(keys)].itertuples():
         yield f"summary.csv has a row twice: {row.condition}/{row.method}, {row.metric}@{row.k}"
     for row in both[both["_merge"] != "both"].itertuples():
-        yield f"{said[row[-1]]}: {row.condition}/{row.method}, {row.metric}@{row.k}"
+        yield f"{sides[row[-1]]}: {row.condition}/{row.method}, {row.metric}@{row.k}"
     for name in SUMMARY_COLUMNS[4:]:
         limit = 0 if name.startswith("n") else LAST_DIGIT
-        is_apart = ~((both[name] - both[f"{name}_fresh"]).abs() <= limit) & (both["_merge"] == "both")
-        for row in both[is_apart].to_dict("records"):
+        is_other = ~((both[name] - both[f"{name}_fresh"]).abs() <= limit) & (both["_merge"] == "both")
+        for row in both[is_other].to_dict("records"):
             has = f"summary.csv has {name} {row[name]}, the metrics give {row[f'{name}_fresh']:.6f}"
             yield f"{has}: {row['condition']}/{row['method']}, {row['metric']}@{row['k']}"

@@ -49,53 +49,59 @@ def publish(study: Study, results: Path = published.RESULTS, readme: Path = ROOT
     """
     manifest = check_whole(study)
     target = Path(results) / study.dataset.name / study.profile.name
-    aside = target.with_name(f".{target.name}.aside")
-    shutil.rmtree(aside, ignore_errors=True)
-    aside.mkdir(parents=True)
+    draft = target.with_name(f".{target.name}.draft")
+    shutil.rmtree(draft, ignore_errors=True)
+    draft.mkdir(parents=True)
     metrics = read_metrics(study.outputs / published.METRICS_FILE)
     parts = [in_order(part, study.questions) for _, part in metrics.groupby(["condition", "method"])]
-    (aside / published.METRICS_FILE).write_bytes(table_bytes(pd.concat(parts)))
     places = [place.split("/") for place in sorted(manifest["runs"])]
     runs = pd.concat(study.run(m, c).assign(condition=c, method=m) for c, m in places)
     runs = published.by_question(runs[published.RUNS_STORED].astype({"rank": "int16"}), study.questions)
-    (aside / published.RUNS_FILE).write_bytes(table_bytes(runs))
-    (aside / "questions.csv").write_bytes(published.questions_csv(study.questions).encode())
-    study.filings.to_csv(aside / "filings.csv", index=False)
-    before = target / published.MANIFEST
-    is_same = before.is_file() and read_json(before)["fingerprint"] == manifest["fingerprint"]
-    known = [known_file(study, name) or (target if is_same else aside) / name for name in BESIDE]  # measured once
-    copied = {path.name: path for path in (study.outputs / SUMMARY_FILE, *filter(Path.is_file, known))}
+    (draft / published.METRICS_FILE).write_bytes(table_bytes(pd.concat(parts)))
+    (draft / published.RUNS_FILE).write_bytes(table_bytes(runs))
+    (draft / "questions.csv").write_bytes(published.questions_csv(study.questions).encode())
+    study.filings.to_csv(draft / "filings.csv", index=False)
+    for path in copied_files(study, target, manifest):
+        shutil.copyfile(path, draft / path.name)
     if (judged := FOLDER / f"{study.dataset.name}.csv").is_file():
-        copied["pooled_gold.csv"] = judged
-    for name, path in copied.items():
-        shutil.copyfile(path, aside / name)
-    records = [*manifest["stages"], *finished_folds(study)]
-    stages = [publish_entry(study, record, aside, manifest) for record in records]
+        shutil.copyfile(judged, draft / "pooled_gold.csv")
+    stages = [publish_entry(study, record, draft, manifest) for record in [*manifest["stages"], *finished_folds(study)]]
     quotes = quotations_of(study)
-    write_generations(study, aside, quotes, say)
-    write_shown(study, aside, quotes, say)
-    files = {name: digest_of_file(path) for name, path in files_of(aside).items()}
+    write_generations(study, draft, quotes, say)
+    write_shown(study, draft, quotes, say)
+    files = {name: digest_of_file(path) for name, path in files_of(draft).items()}
     content = json.dumps(manifest | {"stages": stages, "files": files}, indent=1, ensure_ascii=False)
-    (aside / published.MANIFEST).write_text(content + "\n", encoding="utf-8")
-    check_texts(aside, quotes)
+    (draft / published.MANIFEST).write_text(content + "\n", encoding="utf-8")
+    check_texts(draft, quotes)
     shutil.rmtree(target, ignore_errors=True)
-    aside.replace(target)
+    draft.replace(target)
     if (study.dataset.name, study.profile.name) == ("financebench", "default"):
         fill_headline(readme, study, published.Published(target))
     return target
 
 
+def copied_files(study: Study, target: Path, manifest: dict) -> list[Path]:
+    """The summary, and what was measured once (BESIDE): here, or as it was published of the same dataset."""
+    paths, before = [study.outputs / SUMMARY_FILE], target / published.MANIFEST
+    is_same = before.is_file() and read_json(before)["fingerprint"] == manifest["fingerprint"]
+    for name in BESIDE:
+        path = known_file(study, name) or (target / name if is_same else None)
+        paths += [path] if path and path.is_file() else []
+    return paths
+
+
 def files_of(root: Path) -> dict[str, Path]:
-    """Every file below a folder by its path there."""
-    return {str(path.relative_to(root)): path for path in sorted(root.rglob("*")) if path.is_file()}
+    """Everything below a folder but folders, by its path there; links are not followed."""
+    paths = (path for path in sorted(root.rglob("*")) if path.is_symlink() or not path.is_dir())
+    return {str(path.relative_to(root)): path for path in paths}
 
 
 def check_whole(study: Study) -> dict:
     """The manifest of the outputs, of a run that may be published; errors as of :func:`publish`."""
     study.need_filings("publishing")
-    named, of, path = study.dataset.name, study.dataset.collection, study.outputs / published.MANIFEST
-    target = "measure" if named != of and not (study.outputs / "notebooks").is_dir() else "book"
-    of += f" QUESTIONS={named}" if named != of else ""
+    name, dataset, path = study.dataset.name, study.dataset.collection, study.outputs / published.MANIFEST
+    target = "measure" if name != dataset and not (study.outputs / "notebooks").is_dir() else "book"
+    dataset += f" QUESTIONS={name}" if name != dataset else ""
     commit, manifest, wrong = git_commit(), read_json(path) if path.is_file() else {}, ""
     if not manifest:
         wrong = "there is nothing to publish"
@@ -106,18 +112,18 @@ def check_whole(study: Study) -> dict:
     elif manifest["commit"] != commit:
         wrong = f"the results were made by commit {manifest['commit']}, the code is of {commit}"
     elif manifest["fingerprint"] != study.dataset.fingerprint:
-        wrong = f"the results were made from other files of {named}"
+        wrong = f"the results were made from other files of {name}"
     else:
         metrics = read_metrics(study.outputs / published.METRICS_FILE)
         counts = metrics.groupby(["condition", "method"])["question_id"].nunique()
-        for name, condition in measured(study.profile):
-            record = manifest["runs"].get(f"{condition}/{name}")
-            if record is None or run_sha256(study, name, condition) != record["sha256"]:
-                wrong = f"the run of {name} under {condition} is missing or not the manifest's"
-            elif counts.get((condition, name), 0) != len(study.questions):
-                wrong = f"the metrics of {name} under {condition} do not cover every question"
+        for method, condition in measured(study.profile):
+            record = manifest["runs"].get(f"{condition}/{method}")
+            if record is None or run_sha256(study, method, condition) != record["sha256"]:
+                wrong = f"the run of {method} under {condition} is missing or not the manifest's"
+            elif counts.get((condition, method), 0) != len(study.questions):
+                wrong = f"the metrics of {method} under {condition} do not cover every question"
     if wrong:
-        raise StudyError(f"{wrong}; run make {target} DATASET={of} PROFILE={study.profile.name} first")
+        raise StudyError(f"{wrong}; run make {target} DATASET={dataset} PROFILE={study.profile.name} first")
     return manifest
 
 
@@ -160,11 +166,11 @@ def write_generations(study: Study, target: Path, quotes: tuple[Quotations, Quot
     """Write ``generations.jsonl.gz``: echoes of the question as references, no record that quotes another question,
     or a filing at length. What is shown of a text with echoes is a gap where it still states the answer."""
     question_of, answer_of = study.questions.set_index("question_id")[["question", "answer"]].to_dict().values()
-    known, lines = {*question_of, *study.filings["doc_name"]}, []
+    ids, lines = {*question_of, *study.filings["doc_name"]}, []
     records = read_records(study.home / GENERATIONS).values()
     for record in sorted(records, key=itemgetter("kind", "question_id", "key")):
         about = record["question_id"]
-        if about not in known or len(quotes[1].longest(record["text"]).split()) > LONG_QUOTE:
+        if about not in ids or len(quotes[1].longest(record["text"]).split()) > LONG_QUOTE:
             continue
         pieces = as_pieces(record["text"], question_of[about]) if about in question_of else []
         if any(not isinstance(piece, str) for piece in pieces):
@@ -194,7 +200,7 @@ def write_shown(study: Study, target: Path, quotes: tuple[Quotations, Quotations
         if path.suffix == ".png":
             is_quoting = Image.open(path).info.get("Comment") == PAGE_COMMENT
         else:
-            is_quoting = any(known.longest(text_of(path)) for known in quotes)
+            is_quoting = any(texts.longest(text_of(path)) for texts in quotes)
         n_left += is_quoting
         if not is_quoting:
             shown.parent.mkdir(parents=True, exist_ok=True)
@@ -208,9 +214,9 @@ def check_texts(target: Path, quotes: tuple[Quotations, Quotations]) -> None:
         name = path.name.removesuffix(".gz")
         if not name.endswith((".json", ".jsonl", ".csv", ".svg")) or name == SUMMARY_FILE:
             continue
-        text, known = text_of(path), quotes[:1] if name.endswith(".jsonl") else quotes
+        text, forbidden = text_of(path), quotes[:1] if name.endswith(".jsonl") else quotes
         if str(ROOT) in text:
             raise StudyError(f"{where} contains a path of this machine; nothing is published")
-        for found in (texts.longest(line) for line in text.splitlines() for texts in known):
-            if found:
-                raise StudyError(f"{where} contains text of the dataset: “{found[:80]}”; nothing is published")
+        for quote in (texts.longest(line) for line in text.splitlines() for texts in forbidden):
+            if quote:
+                raise StudyError(f"{where} contains text of the dataset: “{quote[:80]}”; nothing is published")

@@ -49,7 +49,7 @@ class Quotations:
             else:
                 numbers = [self.number_of.setdefault(word, len(self.number_of) + 1) for word in words]
                 parts.append(self._hashes(numbers))
-        self.known = np.unique(np.concatenate(parts)) if parts else np.zeros(0, np.uint64)
+        self.hashes = np.unique(np.concatenate(parts)) if parts else np.zeros(0, np.uint64)
 
     def _hashes(self, numbers: list[int]) -> np.ndarray:
         """A hash of every run of ``n_words`` words, shape (n_words_of_text - n_words + 1,)."""
@@ -62,9 +62,9 @@ class Quotations:
     def longest(self, text: str) -> str:
         """The longest quotation in a text, as words in a row; empty if there is none."""
         words = WORD.findall(text.lower())
-        found = self._hashes([self.number_of.get(word, 0) for word in words])
-        nearest = np.searchsorted(self.known, found)
-        hits = self.known.take(nearest, mode="clip") == found if len(self.known) else []
+        hashes = self._hashes([self.number_of.get(word, 0) for word in words])
+        nearest = np.searchsorted(self.hashes, hashes)
+        hits = self.hashes.take(nearest, mode="clip") == hashes if len(self.hashes) else []
         rows = (list(row) for is_hit, row in groupby(range(len(hits)), key=hits.__getitem__) if is_hit)
         length, start = max(((len(row) + self.n_words - 1, row[0]) for row in rows), default=(0, 0))
         run = words[start : start + length]
@@ -136,11 +136,11 @@ def states(text: str, answer: str, question: str) -> bool:
     """Whether a text still states an answer: one of its numbers (within 1 %, up to sign and thousands, as ``1,577`` in
     a table in millions states ``$1.577 billion``), the yes or no that it begins with, or STATED_SHARE of the words that
     it has and the question has not."""
-    words, known, asked = (WORD.findall(one.lower()) for one in (text, answer, question))
-    if known[:1] in (["yes"], ["no"]) and words[:1] == known[:1]:
+    words, answer_words, asked = (WORD.findall(one.lower()) for one in (text, answer, question))
+    if answer_words[:1] in (["yes"], ["no"]) and words[:1] == answer_words[:1]:
         return True
-    wanted, there = (np.array([abs(one.value) for one in quantities(of, question)]) for of in (answer, text))
-    apart = np.abs(np.outer(there, SCALES).ravel()[:, None] - wanted)
-    own = {word for word in known if word.isalpha() and len(word) > 1} - {*asked, *ASKING_WORDS, "yes"}
+    wanted, stated = (np.array([abs(one.value) for one in quantities(of, question)]) for of in (answer, text))
+    gaps = np.abs(np.outer(stated, SCALES).ravel()[:, None] - wanted)
+    own = {word for word in answer_words if word.isalpha() and len(word) > 1} - {*asked, *ASKING_WORDS, "yes"}
     is_worded = bool(own) and len(own & set(words)) >= STATED_SHARE * len(own)
-    return bool((apart <= TOLERANCE * wanted).any()) or is_worded
+    return bool((gaps <= TOLERANCE * wanted).any()) or is_worded

@@ -16,6 +16,7 @@ from rouge_score.tokenize import tokenize
 
 from lib.analysis import question_sets
 from lib.analysis.breakdowns import group_interval
+from lib.analysis.measured import with_filings
 from lib.analysis.statistic import correlation_of
 from lib.answers.answers import (
     ANSWER_METRICS,
@@ -37,7 +38,7 @@ from lib.metrics.answers import NUMERIC_QUESTION_TYPES, numeric_match_strict
 from lib.metrics.frame import Metrics
 from lib.metrics.right import right_metrics
 from lib.models.written import Filled
-from lib.schema import CONDITIONS, NeedsFilings
+from lib.schema import CONDITIONS
 from lib.stats import Resampling, percentiles, verdicts
 from lib.study import Study
 
@@ -112,16 +113,12 @@ def right_gains(study: Study, by_way: pd.DataFrame, contexts: Sequence[Context])
         metrics = Metrics(by_way[by_way["prompt"] == prompt])
         found = compared(study, metrics, _answered_by(prompt, contexts), ["answer_right"])
         parts.append(found.assign(way=way).join(levels.loc[way], on="context"))
-    return with_verdicts(pd.concat(parts, ignore_index=True), "low", "high")
+    found = pd.concat(parts, ignore_index=True)
+    return found.assign(verdict=verdicts(found, "low", "high"))
 
 
 def _answered_by(prompt: str, contexts: Sequence[Context]) -> list[Context]:
     return [one for one in contexts if prompt == "plain" or one.method != NONE]
-
-
-def with_verdicts(gains: pd.DataFrame, low: str = "difference_low", high: str = "difference_high") -> pd.DataFrame:
-    """The verdict of each tested difference beside it, see :func:`lib.stats.tier`."""
-    return gains.assign(verdict=verdicts(gains, low, high))
 
 
 def on_sets(study: Study, sets: Mapping[str, Study], k: int) -> pd.DataFrame:
@@ -138,7 +135,7 @@ def on_sets(study: Study, sets: Mapping[str, Study], k: int) -> pd.DataFrame:
     parts = [calculated_on(one, metrics[name], k).assign(set=name) for name, one in known.items()]
     found = pd.concat(parts, ignore_index=True)
     titles = [context(row.context, row.method or "dense").title for row in found.itertuples()]
-    return with_verdicts(found.assign(title=titles))
+    return found.assign(title=titles, verdict=verdicts(found))
 
 
 def calculated_on(study: Study, metrics: Metrics, k: int, ours: str = RANKER) -> pd.DataFrame:
@@ -171,27 +168,26 @@ def word_share(evidence: str, text: str) -> float:
     return (wanted & there).total() / max(wanted.total(), 1)
 
 
-def contexts_held(study: Study, contexts: Sequence[Context]) -> pd.DataFrame:
-    """The means over questions of :func:`held` by context and part, which is what was ``retrieved`` or ``read``."""
+def held_by_context(study: Study, contexts: Sequence[Context]) -> pd.DataFrame:
+    """What each context with pages contains (``retrieved``) and what of it the model reads (``read``), a row per
+    context: the means of :func:`held`, ``Prompt tokens``, the number of ``Answers cut``, and the title as
+    ``Context``."""
 
     def make(study: Study, written: Answers) -> pd.DataFrame:
         read = {"retrieved": chunks_retrieved, "read": segments_read}
         parts = {name: held(asked(study), chunks(study, written.context)) for name, chunks in read.items()}
         return pd.concat(parts, names=["part"]).reset_index("part")
 
-    searched = [one for one in contexts if one.method != NONE]
-    parts = [stored_frame(study, "answers/held", one, make).assign(context=one.name) for one in searched]
-    groups = pd.concat(parts).groupby(["context", "part"], sort=False)
-    means = {names: part[["gold_pages", "evidence_words", "answer_number"]].mean() for names, part in groups}
-    return pd.DataFrame(means).T.rename_axis(["context", "part"]).reset_index()
-
-
-def held_by_context(study: Study, contexts: Sequence[Context]) -> pd.DataFrame:
-    """What each context with pages contains and what of it the model reads, a row per context: the means of
-    :func:`contexts_held`, ``Prompt tokens``, the number of ``Answers cut``, and the title as ``Context``."""
-    searched = [one for one in contexts if one.method != NONE]
-    found = contexts_held(study, contexts).pivot(index="context", columns="part").loc[[one.name for one in searched]]
-    found.columns = [f"{HELD_TITLES[what]} {part}" for what, part in found.columns]
+    rows, searched = {}, [one for one in contexts if one.method != NONE]
+    for one in searched:
+        parts = stored_frame(study, "answers/held", one, make).groupby("part")
+        means = {part: of_part[[*HELD_TITLES]].mean() for part, of_part in parts}
+        rows[one.name] = {
+            f"{title} {part}": means[part][what]
+            for what, title in HELD_TITLES.items()
+            for part in ("read", "retrieved")
+        }
+    found = pd.DataFrame(rows).T.rename_axis("context")
     spent = efforts(study, contexts).groupby("context")
     found["Prompt tokens"] = spent["n_prompt_tokens"].mean().round().astype(int)
     found["Answers cut"] = spent["is_cut"].sum()
@@ -260,7 +256,10 @@ def right_by_run(study: Study, methods: Sequence[str]) -> pd.DataFrame:
 
     params = {name: study.run_entry(name).digest for name in methods}
     params = {"runs": params, "questions": study.digest("questions"), "settings": study.settings_of(("answers",))}
-    make = lambda: pd.concat(map(of, methods), axis=1).reset_index()  # noqa: E731
+
+    def make() -> pd.DataFrame:
+        return pd.concat(map(of, methods), axis=1).reset_index()
+
     return study.store.frame("answers/right-by-run", params, make, VERSION, public=True)
 
 
@@ -290,19 +289,13 @@ def failures_read(questions: pd.DataFrame) -> pd.DataFrame:
 def by_every_measure(study: Study, contexts: Sequence[Context]) -> pd.DataFrame:
     """:func:`summarise_answers` of answers as written (``prompt`` is plain), and ``answer_right`` of those for which a
     program calculates (calculation); no rows where they would be written now and the filings are not here."""
-    try:
+    searched = [one for one in contexts if one.method != NONE]
+
+    def make() -> pd.DataFrame:
         written = summarise_answers(study, Metrics(scores(study, contexts)), contexts)
-        searched = [one for one in contexts if one.method != NONE]
         calculated = Metrics(right_by_way(study, searched, ["calculation"]))
         calculated = summarise_answers(study, calculated, searched, ["answer_right"])
-    except NeedsFilings:
-        return pd.DataFrame(columns=["context", "metric", "mean", "low", "high", "n", "n_companies", "prompt"])
-    return pd.concat([written.assign(prompt="plain"), calculated.assign(prompt="calculation")])
+        return pd.concat([written.assign(prompt="plain"), calculated.assign(prompt="calculation")])
 
-
-def by_context(summary: pd.DataFrame, wanted: Sequence[str] = ANSWER_METRICS) -> pd.DataFrame:
-    """:func:`summarise_answers` with a row per metric: each context's mean, and its interval in ``<context>_low`` and
-    ``<context>_high``."""
-    wide = summary.pivot(index="metric", columns="context", values=["mean", "low", "high"]).reindex(wanted)
-    wide.columns = [name if end == "mean" else f"{name}_{end}" for end, name in wide.columns]
-    return wide
+    columns = ["context", "metric", "mean", "low", "high", "n", "n_companies", "prompt"]
+    return with_filings(make, pd.DataFrame(columns=columns))

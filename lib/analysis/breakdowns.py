@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from lib.analysis.measured import with_filings
 from lib.filings.identity import years_in
 from lib.filings.names import names_company
-from lib.method import stored
 from lib.methods import METHODS
 from lib.metrics.frame import Metrics
 from lib.schema import IN_WORDS, Condition, NeedsFilings
@@ -53,9 +53,13 @@ class Seen(NamedTuple):
         return self.method, self.condition
 
 
-@stored("analysis/named", on=["questions"], version=2, public=True)
 def named(study: Study) -> pd.DataFrame:
-    """Whether each question names its company and a year: question_id, named (one of NAMED)."""
+    """Whether each question names its company and a year: question_id, named (one of NAMED); stored."""
+    params = {"questions": study.digest("questions")}
+    return study.store.frame("analysis/named", params, lambda: _named(study), 2, public=True)
+
+
+def _named(study: Study) -> pd.DataFrame:
     asked = study.questions
     if "question" not in asked:
         raise NeedsFilings("what a question names needs its text, which is not on this machine")
@@ -68,10 +72,7 @@ def named(study: Study) -> pd.DataFrame:
 def labels_of(study: Study) -> pd.DataFrame:
     """The ``type`` and the ``form`` of each question and, where it is known, what it ``names``, by question_id."""
     labels = study.questions.set_index("question_id")[["question_type", "doc_type"]].set_axis(["type", "form"], axis=1)
-    try:
-        return labels.assign(names=named(study).set_index("question_id")["named"])
-    except NeedsFilings:
-        return labels
+    return with_filings(lambda: labels.assign(names=named(study).set_index("question_id")["named"]), labels)
 
 
 def group_interval(draws: Resampling, values: pd.Series) -> tuple[Interval, bool]:
@@ -94,15 +95,6 @@ def by_group(
         found, is_small = group_interval(draws, metrics[one.run, metric, k].reindex(label.index[label == group]))
         rows.append((group, one.name, metric, *found, is_small))
     return pd.DataFrame(rows, columns=COLUMNS)
-
-
-def beside_each_other(groups: pd.DataFrame, metric: str = "page_recall") -> pd.DataFrame:
-    """One metric of :func:`by_group`, whose frame has ``by`` (what it is grouped by), a row per group: by, group, n,
-    n_companies, is_small, and for each run its name, ``<name>_low`` and ``<name>_high``."""
-    index = ["by", "group", "n", "n_companies", "is_small"]
-    wide = groups[groups["metric"] == metric].pivot(index=index, columns="entry", values=["mean", "low", "high"])
-    wide.columns = [name if end == "mean" else f"{name}_{end}" for end, name in wide.columns]
-    return wide.reset_index().fillna({"group": ""})
 
 
 def kinds_of_questions(study: Study) -> pd.DataFrame:

@@ -9,7 +9,7 @@ they mean, but with all labels in sight, so that the kappa of today flatters a l
 """
 
 from collections.abc import Callable, Sequence
-from functools import partial, wraps
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -56,31 +56,26 @@ def labelled(study: Study) -> pd.DataFrame:
     return labelled_answers(study.dataset).merge(asked.assign(kind=[*kinds]))
 
 
-def _stored(name: str, columns: Sequence[str] = ()) -> Callable[[Callable], Callable]:
-    """Keep a frame of the labels, published but for ``scores``; without rows where neither they nor it are here."""
-
-    def declare(make: Callable[[Study], pd.DataFrame]) -> Callable[[Study], pd.DataFrame]:
-        @wraps(make)
-        def looked_up(study: Study) -> pd.DataFrame:
-            known, here = {"dataset": study.dataset.fingerprint}, labels_digest(study.dataset)
-            labels = study.store.frame("digests/labels", known, (lambda: here) if here else None, public=True)
-            if labels is None:
-                return pd.DataFrame(columns=columns)
-            params = {"labels": here or labels, "embedder": weights_hash(study.profile.embedder.weights)}
-            params |= known | study.settings_of(("significance",)) | data_file_digests("answers")
-            compute = partial(make, study) if here else None
-            found = study.store.frame(f"analysis/labels-{name}", params, compute, VERSION, public=name != "scores")
-            return pd.DataFrame(columns=columns) if found is None else found
-
-        return looked_up
-
-    return declare
+def _stored(study: Study, name: str, make: Callable[[Study], pd.DataFrame], columns: Sequence[str]) -> pd.DataFrame:
+    """A frame of the labels, published but for ``scores``; without rows where neither the labels nor it are here."""
+    known, here = {"dataset": study.dataset.fingerprint}, labels_digest(study.dataset)
+    labels = study.store.frame("digests/labels", known, (lambda: here) if here else None, public=True)
+    found = None
+    if labels is not None:
+        params = {"labels": here or labels, "embedder": weights_hash(study.profile.embedder.weights)}
+        params |= known | study.settings_of(("significance",)) | data_file_digests("answers")
+        compute = partial(make, study) if here else None
+        found = study.store.frame(f"analysis/labels-{name}", params, compute, VERSION, public=name != "scores")
+    return pd.DataFrame(columns=columns) if found is None else found
 
 
-@_stored("scores")
 def scores(study: Study) -> pd.DataFrame:
     """What every metric, and each of READINGS, gives every labelled answer; stored on this machine and not
     published."""
+    return _stored(study, "scores", _scores, ())
+
+
+def _scores(study: Study) -> pd.DataFrame:
     table = labelled(study)
     triples = list(table[["prediction", "answer", "question"]].itertuples(index=False))
     columns = {one.name: [float(one.function(*triple)) for triple in triples] for one in STRING_METRICS}
@@ -118,24 +113,27 @@ def verdicts(table: pd.DataFrame, metric: str) -> tuple[np.ndarray, list[str]]:
     return values >= THRESHOLDS[:, None], [f"{threshold:g}" for threshold in THRESHOLDS]
 
 
-def kappas(said: np.ndarray, is_right: np.ndarray) -> np.ndarray:
+def kappas(verdicts: np.ndarray, is_right: np.ndarray) -> np.ndarray:
     """Cohen's kappa of each choice's verdicts, shape (n_choices, n), with people's, shape (n,)."""
-    cells = [[((said == i) & (is_right == j)).sum(axis=1) for j in (False, True)] for i in (False, True)]
+    cells = [[((verdicts == i) & (is_right == j)).sum(axis=1) for j in (False, True)] for i in (False, True)]
     return kappa_of(np.moveaxis(np.array(cells, float), -1, 0))
 
 
-def held_out(said: np.ndarray, is_right: np.ndarray, groups: pd.Series, seed: int) -> np.ndarray:
+def held_out(verdicts: np.ndarray, is_right: np.ndarray, groups: pd.Series, seed: int) -> np.ndarray:
     """The verdicts of the choice with the highest kappa on the other folds' answers; no group is in two folds."""
     fold_of, found = assign_folds(groups.tolist(), N_FOLDS, seed), np.zeros(len(is_right), bool)
     for fold in np.unique(fold_of):
         is_test = fold_of == fold
-        found[is_test] = said[kappas(said[:, ~is_test], is_right[~is_test]).argmax(), is_test]
+        found[is_test] = verdicts[kappas(verdicts[:, ~is_test], is_right[~is_test]).argmax(), is_test]
     return found
 
 
-@_stored("agreement", AGREED)
 def agreement(study: Study) -> pd.DataFrame:
     """AGREED of every metric and kind of question, on held-out companies; ``choice``: the one that all labels give."""
+    return _stored(study, "agreement", _agreement, AGREED)
+
+
+def _agreement(study: Study) -> pd.DataFrame:
     whole, draws, rows = scores(study), Resampling.of(study), []
     metrics = [name for name in whole.columns[4:] if not name.startswith("reading")]
     pairs = [(ANSWER_RIGHT, NUMBER), *((name, kind) for kind in KINDS for name in metrics)]
@@ -144,19 +142,22 @@ def agreement(study: Study) -> pd.DataFrame:
         if table["question_id"].map(draws.company).nunique() < 2:
             continue  # nothing could be held out
         is_right = table["label"].eq(RIGHT).set_axis(table["question_id"])
-        said, names = verdicts(table, metric)
+        by_choice, names = verdicts(table, metric)
         company = draws.company.reindex(is_right.index)
-        found = pd.Series(held_out(said, is_right.to_numpy(), company, draws.seed), is_right.index)
-        both, choice = (found & is_right).sum(), names[kappas(said, is_right.to_numpy()).argmax()]
+        found = pd.Series(held_out(by_choice, is_right.to_numpy(), company, draws.seed), is_right.index)
+        both, choice = (found & is_right).sum(), names[kappas(by_choice, is_right.to_numpy()).argmax()]
         shares = {"precision": both / max(found.sum(), 1), "recall": both / max(is_right.sum(), 1)}
         row = {"metric": metric, "kind": kind, "choice": choice} | agreement_of(draws, found, is_right)
         rows.append(row | shares)
     return pd.DataFrame(rows, columns=AGREED)
 
 
-@_stored("systems", SYSTEMS)
 def systems(study: Study) -> pd.DataFrame:
     """SYSTEMS: the share of right answers by people and, of numbers, by ``answer_right``; and of those that decline."""
+    return _stored(study, "systems", _systems, SYSTEMS)
+
+
+def _systems(study: Study) -> pd.DataFrame:
     table = scores(study)
     measure = table[f"reading {right.READINGS.index(right.READING)}"].astype(float)
     table = table.assign(people=table["label"] == RIGHT, declined=table["label"] == REFUSED, measure=measure)
@@ -174,9 +175,12 @@ def reason(row: tuple) -> str:
     return "as far off as is allowed" if row.measure else "the figure is not in the sentence that counts"
 
 
-@_stored("apart", APART)
 def apart(study: Study) -> pd.DataFrame:
     """APART: answers on whose number ``answer_right`` and people differ, by label and :func:`reason`."""
+    return _stored(study, "apart", _apart, APART)
+
+
+def _apart(study: Study) -> pd.DataFrame:
     table = labelled(study).query("kind == @NUMBER")
     given = [(row.prediction, row.answer, row.question) for row in table.itertuples()]
     last = [right.concluded(one[0], one[2]) for one in given]

@@ -5,12 +5,12 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from lib.analysis.families import RUNG, corrected
-from lib.analysis.ladder import LADDER
+from lib.analysis.families import corrected, page_recalls
+from lib.analysis.ladder import LADDER, published_name
 from lib.analysis.measured import times
 from lib.evaluation import in_order
 from lib.metrics.frame import Metrics
-from lib.stats import LEVELS, Resampling
+from lib.stats import Resampling, compare, means
 from lib.study import Study
 
 K = 5
@@ -52,7 +52,14 @@ CLIMB = (
     ),
     Step("Read 20 chunks instead of 5", "four times the tokens per question", "ahead", 20),
 )
-STEP_COLUMNS = "n page_recall low high difference difference_low difference_high".split()
+DIFFERENCE = ["difference", "difference_low", "difference_high"]
+
+
+def beside_the_one_before(recall: pd.DataFrame, draws: Resampling) -> pd.DataFrame:
+    """The columns of a frame questions × steps: mean, low, high and n of each, and but for the first the difference
+    from the step before with its interval (DIFFERENCE), p, p_holm and verdict, as :func:`lib.stats.compare`."""
+    gains = compare(recall.iloc[:, 1:], recall.shift(axis=1), draws)
+    return means(recall, draws).join(gains[[*DIFFERENCE, "p", "p_holm", "verdict"]])
 
 
 def climb(study: Study, rows: pd.DataFrame) -> pd.DataFrame:
@@ -64,31 +71,30 @@ def climb(study: Study, rows: pd.DataFrame) -> pd.DataFrame:
     """
     wanted = rows["metric"].str.contains("doc_recall|page_recall")
     metrics = Metrics(in_order(rows[wanted], study.questions))  # p-values depend on the order
-    known = [one for one in CLIMB if (one.method, "page_recall", one.k) in metrics]
-    values = [{one.do: recall_of(metrics, one, name) for one in known} for name in ("page_recall", "doc_recall")]
-    found = pd.DataFrame(known, columns=Step._fields)
-    if len(known) < 2:
+    steps = [one for one in CLIMB if (one.method, "page_recall", one.k) in metrics]
+    found, draws = pd.DataFrame(steps, columns=Step._fields), Resampling.of(study)
+    if len(steps) < 2:
         return found
-    pages, docs, draws = *values, Resampling.of(study)
-    before = dict(zip(pages, [*pages.values()][:1] + [*pages.values()], strict=False))
-    gains = draws.compare(before, pages).rename(columns=LEVELS | {"mean": "page_recall"})[STEP_COLUMNS]
-    gains.loc[gains.index[0], ["difference", "difference_low", "difference_high"]] = float("nan")
-    found = found.join(gains.reset_index(drop=True)).assign(doc_recall=[one.mean() for one in docs.values()])
-    names = [RUNG + one.rung if _is_drawn(metrics, one, "page_recall") else one.method for one in known]
-    tested = [(of, base) if own.k == K else None for (base, of), own in zip(pairwise(names), known[1:], strict=True)]
-    p_holm = corrected(draws, metrics, filter(None, tested), K) if any(tested) else {}
-    found["p_holm"] = [float("nan"), *(p_holm.get(pair, float("nan")) for pair in tested)]
-    if all((one.method, "page_recall_pooled", one.k) in metrics for one in known):
-        found["page_recall_pooled"] = [metrics[one.method, "page_recall_pooled", one.k].mean() for one in known]
+    pages, docs = (
+        pd.DataFrame({step.do: recall_of(metrics, step, metric) for step in steps})
+        for metric in ("page_recall", "doc_recall")
+    )
+    levels = beside_the_one_before(pages, draws)[["n", "mean", "low", "high", *DIFFERENCE]]
+    levels = levels.set_axis(["n", "page_recall", "page_recall_low", "page_recall_high", *DIFFERENCE], axis=1)
+    found = found.join(levels.reset_index(drop=True)).assign(doc_recall=docs.mean().array)
+    values = page_recalls(metrics, K)
+    names = [step.rung if step.rung in values else step.method for step in steps]
+    contrasts = [(form, base) for base, form in pairwise(names)]
+    tested = [pair for pair, step in zip(contrasts, steps[1:], strict=True) if step.k == K]
+    p_holm = corrected(draws, values, tested)
+    found["p_holm"] = [float("nan"), *(p_holm.get(pair, float("nan")) for pair in contrasts)]
+    if all((one.method, "page_recall_pooled", one.k) in metrics for one in steps):
+        found["page_recall_pooled"] = [metrics[one.method, "page_recall_pooled", one.k].mean() for one in steps]
     found["question_s"] = found["method"].map(times(study).set_index("method")["question_s"]).astype(float)
-    return found.rename(columns={"low": "page_recall_low", "high": "page_recall_high"})
+    return found
 
 
-def _is_drawn(metrics: Metrics, one: Step, metric: str) -> bool:
-    return ("ahead", f"rung_{metric}/{one.rung}", one.k) in metrics
-
-
-def recall_of(metrics: Metrics, one: Step, metric: str) -> pd.Series:
+def recall_of(metrics: Metrics, step: Step, metric: str) -> pd.Series:
     """A step's recall by question: of a rung the mean over the draws of the folds, where they were drawn."""
-    drawn = _is_drawn(metrics, one, metric)
-    return metrics["ahead", f"rung_{metric}/{one.rung}", one.k] if drawn else metrics[one.method, metric, one.k]
+    drawn = "ahead", published_name(metric, step.rung), step.k
+    return metrics[drawn] if drawn in metrics else metrics[step.method, metric, step.k]

@@ -19,11 +19,12 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
+from lib.analysis.measured import with_filings
 from lib.evaluation import METRIC_COLUMNS, SUMMARY_COLUMNS, evaluate_all, merge_metrics, summary_at
-from lib.method import memoized, stored
+from lib.method import memoized
 from lib.metrics.frame import Metrics
 from lib.metrics.retrieval import PAGE, gold_pages, gold_ranks
-from lib.schema import CONDITIONS, Condition, NeedsFilings
+from lib.schema import CONDITIONS, Condition
 from lib.study import Study
 
 STEPS = ("found", "chunk", "page", "document")
@@ -94,22 +95,21 @@ def decomposition(study: Study, methods: Iterable[str], conditions: Iterable[Con
 def step_levels(study: Study, methods: Sequence[str], k: int) -> pd.DataFrame:
     """Means of the decomposition and of page recall at k, by method and condition: SUMMARY_COLUMNS, without rows where
     the filings' text is needed and not here. The outputs' metrics get the decomposition of each question."""
-    try:
-        parts = decomposition(study, methods, CONDITIONS, k)
-    except NeedsFilings:
+    parts = with_filings(lambda: decomposition(study, methods, CONDITIONS, k))
+    if parts is None:
         return pd.DataFrame(columns=SUMMARY_COLUMNS)
     merge_metrics(study, parts)
     return summary_at(study, Metrics(parts) + evaluate_all(study, methods), k, [*METRIC_OF.values(), "page_recall"])
 
 
-@stored(
-    "analysis/decomposition/{condition}/{method}",
-    on=["run={condition}/{method}", "questions", "evidence", "pages", "chunks"],
-    public=True,
-)
 def _decomposed(study: Study, method: str, condition: Condition, k: int) -> pd.DataFrame:
-    split = decompose(study.run(method, condition), study.questions, _evidence_words(study), k)
-    return split.rename(columns=METRIC_OF).reset_index()
+    def make() -> pd.DataFrame:
+        split = decompose(study.run(method, condition), study.questions, _evidence_words(study), k)
+        return split.rename(columns=METRIC_OF).reset_index()
+
+    params = {"k": k, "run": study.run_entry(method, condition).digest}
+    params |= {name: study.digest(name) for name in ("questions", "evidence", "pages", "chunks")}
+    return study.store.frame(f"analysis/decomposition/{condition}/{method}", params, make, public=True)
 
 
 @memoized

@@ -1,7 +1,8 @@
 """Two encoders side by side: what the better one changes in each row, and page recall beside other changes."""
 
-from collections.abc import Collection
-from itertools import product
+from collections.abc import Collection, Sequence
+from functools import partial
+from itertools import compress, product
 from math import comb
 
 import numpy as np
@@ -10,7 +11,6 @@ import pandas as pd
 from lib import runs
 from lib.ahead.sets import SETS
 from lib.evaluation import evaluate_runs
-from lib.method import stored
 from lib.method_sets import measured
 from lib.methods import METHODS
 from lib.metrics.frame import Metrics
@@ -28,7 +28,6 @@ from lib.study import Study
 BETTER = "base"  # the profile of the better encoder
 FACTORS = ("encoder", "match", "order", "training")
 LOSSES = ("lost", "inside", "found")
-CELLS_OF = ("chunks", "questions", "filings", "run=standard/page_scorer_light")
 CELLS_READ = ("embedder", "page_scorer", "page_scorer_light", "run")
 COMPARED = {"reference_mean": "first", "mean": "second"} | {name: name for name in ("difference", "low", "high")}
 COMPARED |= {"p_holm": "p"}
@@ -105,29 +104,33 @@ def titles(study: Study) -> dict[str, str]:
     return {end: models_of(profile)["embedder"]["title"] for end, profile in profiles.items()}
 
 
-@stored("analysis/cells", on=CELLS_OF, settings=CELLS_READ, public=True)
 def cells(study: Study) -> pd.DataFrame:
-    """Page recall at 5 of each question, page first, with and without each change but the encoder: ``question_id`` and
-    a column for each subset of them, such as ``match+training``."""
+    """Page recall at 5 of each question, page first, with each :func:`combination` of the changes but the encoder:
+    question_id and a column for each; stored."""
+    params = {name: study.digest(name) for name in ("chunks", "questions", "filings")}
+    params |= {"run": study.run_entry("page_scorer_light").digest, "settings": study.settings_of(CELLS_READ)}
+    return study.store.frame("analysis/cells", params, lambda: _cells(study), public=True)
+
+
+def _cells(study: Study) -> pd.DataFrame:
     candidates, depth, found = study.candidates("standard"), study.profile.run.depth, {}
 
-    def ranked(allowed: np.ndarray, made: dict[str, bool]) -> pd.DataFrame:
-        scorer, order = "light" if made["training"] else "untrained", "page" if made["order"] else "base"
+    def rank(allowed: np.ndarray, changes: Collection[str]) -> pd.DataFrame:
+        scorer, order = "light" if "training" in changes else "untrained", "page" if "order" in changes else "base"
         scored = score(study, allowed, scorer, order=order).astype("float32", copy=True)
         scored[~allowed] = float("-inf")
         return runs.rank(scored, study.questions, study.chunks, depth)
 
-    for choice in product((False, True), repeat=len(FACTORS) - 1):
-        made = dict(zip(FACTORS[1:], choice, strict=True))
-        rank = lambda allowed, made=made: ranked(allowed, made)  # noqa: E731
-        run = run_within(study, candidates, False, rank) if made["match"] else rank(candidates)
-        found[named(made)] = page_recall(run, study.questions, 5)
+    for changes in subsets(FACTORS[1:]):
+        of_changes = partial(rank, changes=changes)
+        run = run_within(study, candidates, False, of_changes) if "match" in changes else of_changes(candidates)
+        found[combination(changes)] = page_recall(run, study.questions, 5)
     return pd.DataFrame(found).reset_index()
 
 
-def named(made: dict[str, bool]) -> str:
-    """The changes that were made, joined; ``none`` where there are none."""
-    return "+".join(name for name, is_made in made.items() if is_made and name != FACTORS[0]) or "none"
+def subsets(factors: Sequence[str]) -> list[tuple[str, ...]]:
+    """All subsets of some of FACTORS, from none to all, each in their order."""
+    return [tuple(compress(factors, choice)) for choice in product((False, True), repeat=len(factors))]
 
 
 def combination(changes: Collection[str]) -> str:
@@ -141,11 +144,11 @@ def recalls(first: Study, second: Study) -> pd.DataFrame:
     Args:
         first, second: the same questions with both encoders, see :func:`pairs`.
     """
-    tables, found = [cells(one).set_index("question_id") for one in (first, second)], {}
-    for choice in product((False, True), repeat=len(FACTORS)):
-        made = dict(zip(FACTORS, choice, strict=True))
-        changes = [name for name, is_made in made.items() if is_made]
-        found[combination(changes)] = tables[made[FACTORS[0]]][named(made)]
+    before, after = (cells(one).set_index("question_id") for one in (first, second))
+    found = {}
+    for changes in subsets(FACTORS):
+        table = after if FACTORS[0] in changes else before
+        found[combination(changes)] = table[combination({*changes} - {FACTORS[0]})]
     return pd.DataFrame(found)
 
 

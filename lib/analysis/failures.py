@@ -12,13 +12,11 @@ from typing import NamedTuple
 import pandas as pd
 
 from lib.ahead.terms import terms, topic
+from lib.analysis.measured import with_filings
 from lib.answers.pages_read import texts_of_pages
-from lib.method import stored
 from lib.metrics.retrieval import gold_pages, gold_ranks, page_hit
-from lib.schema import NeedsFilings
 from lib.study import Study
 
-READ = ("run=standard/{name}", "pages", "dataset")  # what is stored depends on
 HEAD_CHARACTERS = 300
 MIN_NUMBERS = 20
 NUMBER = re.compile(r"\b(?!(?:19|20)\d\d\b)\d[\d,.]*")
@@ -119,20 +117,27 @@ def page_kind(text: str) -> str:
     return min(found, key=found.get, default="summary" if re.search(SUMMARY, head) else "other")
 
 
-@stored("analysis/missed-pages/{name}", on=READ, public=True)
+def _stored(study: Study, stage: str, name: str, make: Callable[[], pd.DataFrame], **params: object) -> pd.DataFrame:
+    """A frame about a method's standard run over the pages and questions of the dataset, published without text."""
+    params |= {"run": study.run_entry(name).digest, "pages": study.digest("pages"), "dataset": study.digest("dataset")}
+    return study.store.frame(f"analysis/{stage}/{name}", params, make, public=True)
+
+
 def missed_pages(study: Study, name: str, k: int) -> pd.DataFrame:
     """The gold pages (question_id, doc_name, page) that are not among the top k of a method's standard run, and what
     came instead: shown_doc and shown_page (missing where nothing was retrieved), has_other (another gold page is
     there), has_neighbour, gold_kind and shown_kind (of the two pages), kind, step; stored."""
-    return pages_missed(study.run(name), study.questions, study.filings, k, texts_of_pages(study))
+
+    def make() -> pd.DataFrame:
+        return pages_missed(study.run(name), study.questions, study.filings, k, texts_of_pages(study))
+
+    return _stored(study, "missed-pages", name, make, k=k)
 
 
 def missed_by(study: Study, names: Sequence[str], k: int) -> dict[str, pd.DataFrame]:
     """:func:`missed_pages` of several methods, by name; without rows where the filings are needed and not here."""
-    try:
-        return {name: missed_pages(study, name, k) for name in names}
-    except NeedsFilings:
-        return dict.fromkeys(names, pd.DataFrame(columns=[*MISSED.split(), "kind", "step"]))
+    otherwise = dict.fromkeys(names, pd.DataFrame(columns=[*MISSED.split(), "kind", "step"]))
+    return with_filings(lambda: {name: missed_pages(study, name, k) for name in names}, otherwise)
 
 
 def pages_missed(
@@ -190,10 +195,13 @@ def term_share(question: str, company: str, pages: Sequence[str]) -> float:
     return max(len(wanted & set(terms(page, ASKING_WORDS))) / len(wanted) for page in pages) if wanted else 1.0
 
 
-@stored("analysis/failed-questions/{name}", on=READ, public=True)
 def failed_questions(study: Study, name: str, k: int = 5) -> pd.DataFrame:
     """A row per question of a method's standard run: question_id, is_found (a gold page is among the top k),
-    figure_share of its evidence, and term_share on its gold pages."""
+    figure_share of its evidence, and term_share on its gold pages; stored."""
+    return _stored(study, "failed-questions", name, lambda: _failed_questions(study, name, k), k=k)
+
+
+def _failed_questions(study: Study, name: str, k: int) -> pd.DataFrame:
     texts, found, rows = texts_of_pages(study), page_hit(study.run(name), study.questions, k), []
     company = study.filings.set_index("doc_name")["company"]
     for row in study.questions.itertuples():
@@ -209,10 +217,14 @@ def figures(text: str) -> set[str]:
     return {figure for figure in found if len(figure) > 2 and not re.fullmatch(r"(?:19|20)\d\d", figure)}
 
 
-@stored("analysis/missed/{name}", on=[*READ, "questions"], public=True)
 def missed(study: Study, name: str, k: int = 5, next_k: int = NEXT_K) -> pd.DataFrame:
     """The questions whose gold pages are not all among a method's first k chunks: question_id, question_type, doc_type,
     n_gold, n_found, best_rank (of a missed page), sort (the first of SORTS that holds); stored."""
+    params = {"k": k, "next_k": next_k, "questions": study.digest("questions")}
+    return _stored(study, "missed", name, lambda: _missed(study, name, k, next_k), **params)
+
+
+def _missed(study: Study, name: str, k: int, next_k: int) -> pd.DataFrame:
     run = study.run(name)
     gold = gold_ranks(run, study.questions).astype({"rank": "Int64"})
     is_found = gold["rank"].le(k).fillna(False).astype(bool)

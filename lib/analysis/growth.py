@@ -111,38 +111,29 @@ def against(fitted: Mapping[str, Law], leader: str, n_pages: int) -> pd.DataFram
         recall, leader_recall, difference with its interval, verdict by the interval alone and crossing to one digit,
         indexed by ``method``.
     """
-    place, rows = np.array([1.0, np.log10(n_pages)]), {}
-    for name, one in fitted.items():
-        if leader in fitted and name != leader:
-            drawn = expit(fitted[leader].draws @ place) - expit(one.draws @ place)
-            recall, ends = one.at(n_pages)[0], percentiles(drawn)
-            difference = fitted[leader].at(n_pages)[0] - recall
-            rows[name] = (
-                recall,
-                recall + difference,
-                difference,
-                *ends,
-                tier(*ends, 1.0),
-                float(f"{crossing(fitted[leader], one):.1g}"),
-            )
+    place, rows = np.array([1.0, np.log10(n_pages)]), []
+    others = {name: one for name, one in fitted.items() if name != leader} if leader in fitted else {}
+    for one in others.values():
+        low, high = percentiles(expit(fitted[leader].draws @ place) - expit(one.draws @ place))
+        recall, leading = one.at(n_pages)[0], fitted[leader].at(n_pages)[0]
+        digit = float(f"{crossing(fitted[leader], one):.1g}")
+        rows.append((recall, leading, leading - recall, low, high, tier(low, high, 1.0), digit))
     columns = ["recall", "leader_recall", *columns_of("difference", range(3)), "verdict", "crossing"]
-    index = pd.Index(rows, name="method", dtype=object)
-    return pd.DataFrame(list(rows.values()), index, columns).sort_values("recall", ascending=False, kind="stable")
+    found = pd.DataFrame(rows, pd.Index(others, name="method", dtype=object), columns)
+    return found.sort_values("recall", ascending=False, kind="stable")
 
 
 def curves(fitted: Mapping[str, Law], n_pages: float) -> pd.DataFrame:
     """The lines as points of a plot up to so many pages: method, n_pages, page_recall and is_measured, which is whether
     a point is within the sizes that were measured."""
-    parts = []
+    parts = [pd.DataFrame(columns=["method"])]
     for method, one in fitted.items():
-        for pages, is_measured in (
-            (np.geomspace(*one.n_pages, 30), True),
-            (np.geomspace(one.n_pages[1], n_pages, 30), False),
-        ):
+        for ends, is_measured in ((one.n_pages, True), ((one.n_pages[1], n_pages), False)):
+            pages = np.geomspace(*ends, 30)
             recall = expit(one.line[0] + one.line[1] * np.log10(pages))
             about = {"method": method, "n_pages": pages, "page_recall": recall, "is_measured": is_measured}
             parts.append(pd.DataFrame(about))
-    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=["method"])
+    return pd.concat(parts[1:] or parts, ignore_index=True)
 
 
 def archive_costs(costs: pd.DataFrame, sizes: Sequence[int]) -> pd.DataFrame:

@@ -6,19 +6,19 @@ stands beside the one that knows the gold.
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import product
 
 import numpy as np
 import pandas as pd
 
+from lib.analysis.measured import with_filings
 from lib.answers.answers import Answers, score, stored_frame
 from lib.answers.prompt_context import Context
 from lib.answers.relevance import answer_relevance, hand_labels, labelled_pairs
-from lib.method import stored
 from lib.methods import METHODS
 from lib.metrics.retrieval import is_gold
 from lib.retrievers.judged import FIRST_STAGE, chosen, first_ranks, judged_pairs, judgements, verdicts
-from lib.schema import NeedsFilings
 from lib.stats import Resampling, columns_of, percentiles
 from lib.study import Study
 
@@ -28,40 +28,47 @@ COLUMNS = ["question_id", "rank", "chunk_id", "doc_name", "page", "label"]
 SHOWN = ["question_id", "name", "judged", "gold"]
 
 
-def _judged(stage: str, run: str = FIRST_STAGE) -> Callable[[Callable], Callable]:
-    return stored(stage, ["questions", "chunks", f"run=standard/{run}"], SECTIONS, public=True)
+def _stored(
+    study: Study, stage: str, make: Callable[[], pd.DataFrame], run: str = FIRST_STAGE, **params: object
+) -> pd.DataFrame:
+    """A frame about what the judge says of a method's standard run, published without text."""
+    params |= {"questions": study.digest("questions"), "chunks": study.digest("chunks")}
+    params |= {"run": study.run_entry(run).digest, "settings": study.settings_of(SECTIONS)}
+    return study.store.frame(f"analysis/{stage}", params, make, public=True)
 
 
-@_judged("analysis/judge-labels")
 def labels_of_first(study: Study) -> pd.DataFrame:
-    """The judge's labels of hybrid retrieval's first chunks: COLUMNS."""
-    return judged_pairs(study)[COLUMNS]
+    """The judge's labels of hybrid retrieval's first chunks: COLUMNS; stored."""
+    return _stored(study, "judge-labels", lambda: judged_pairs(study)[COLUMNS])
 
 
-@_judged("analysis/selection-labels")
 def labels_of_selection(study: Study) -> pd.DataFrame:
-    """What the selection agent listed (USEFUL) of hybrid retrieval's first chunks, and what not: COLUMNS."""
+    """What the selection agent listed (USEFUL) of hybrid retrieval's first chunks, and what not: COLUMNS; stored."""
+    return _stored(study, "selection-labels", lambda: _selection(study))
+
+
+def _selection(study: Study) -> pd.DataFrame:
     top = first_ranks(study.run(FIRST_STAGE), study.profile.sibling_texts.selection.top)
     listed = chosen(study)
     pairs = zip(top["question_id"], top["rank"], strict=True)
     return top.assign(label=[USEFUL if rank in listed.get(name, ()) else BEHIND for name, rank in pairs])[COLUMNS]
 
 
-@_judged("analysis/corrections", "crag")
 def corrections(study: Study) -> pd.DataFrame:
-    """What corrective RAG did with each question: is_rewritten, is_second (the second round won), counts of labels."""
-    table = verdicts(study)
-    return table.assign(is_rewritten=table["query"] != "").drop(columns="query")
+    """What corrective RAG did with each question: is_rewritten, is_second (the second round won), counts of labels;
+    stored."""
+
+    def make() -> pd.DataFrame:
+        table = verdicts(study)
+        return table.assign(is_rewritten=table["query"] != "").drop(columns="query")
+
+    return _stored(study, "corrections", make, "crag")
 
 
 def labels_of_hand_pairs(study: Study) -> pd.DataFrame:
-    """The judge's labels of the pairs that were labelled by hand: question_id, chunk_id, doc_name, page, label."""
-    return _hand_labels(study, labelled_pairs()["chunk_id"].tolist())
-
-
-@_judged("analysis/judge-labels/hand")
-def _hand_labels(study: Study, pairs: list[str]) -> pd.DataFrame:
-    return judgements(study, labelled_pairs())
+    """The judge's labels of the pairs labelled by hand: question_id, chunk_id, doc_name, page, label; stored."""
+    pairs = labelled_pairs()
+    return _stored(study, "judge-labels/hand", lambda: judgements(study, pairs), pairs=pairs["chunk_id"].tolist())
 
 
 def kappa_of(tables: np.ndarray) -> np.ndarray:
@@ -106,11 +113,13 @@ def context_precision(study: Study, top: pd.DataFrame, is_useful: pd.Series) -> 
 
 def precisions(study: Study, methods: Sequence[str], k: int) -> pd.DataFrame:
     """Context precision of the first ``k`` chunks, stored: question_id, name (of the method), judged, gold (pages)."""
-    parts = [_precision(study, method, k).assign(name=METHODS[method].title) for method in methods]
+    parts = []
+    for method in methods:
+        found = _stored(study, f"context-precision/{method}", partial(_precision, study, method, k), method, k=k)
+        parts.append(found.assign(name=METHODS[method].title))
     return pd.concat(parts, ignore_index=True)[SHOWN]
 
 
-@_judged("analysis/context-precision/{method}", "{method}")
 def _precision(study: Study, method: str, k: int) -> pd.DataFrame:
     top = first_ranks(study.run(method), k)
     judged = context_precision(study, top, judgements(study, top)["label"] == USEFUL)
@@ -159,14 +168,9 @@ def measures(study: Study, methods: Sequence[str], contexts: Sequence[Context], 
     without one that would be judged now where the filings are not here."""
     made = {"context precision": lambda: precisions(study, methods, k) if methods else None}
     made["answer relevance"] = lambda: relevances(study, contexts) if contexts else None
-    parts = [pd.DataFrame(columns=["measure", *SHOWN])]
-    for measure, make in made.items():
-        try:
-            found = make()
-        except NeedsFilings:
-            found = None
-        parts += [] if found is None else [found.assign(measure=measure)]
-    return pd.concat(parts[1:] or parts, ignore_index=True)
+    found = {measure: with_filings(make) for measure, make in made.items()}
+    parts = [part.assign(measure=measure) for measure, part in found.items() if part is not None]
+    return pd.concat(parts or [pd.DataFrame(columns=["measure", *SHOWN])], ignore_index=True)
 
 
 def summary(measured: pd.DataFrame, draws: Resampling) -> pd.DataFrame:

@@ -25,10 +25,10 @@ from lib.ahead.ranker import (
 from lib.ahead.search import scored_by
 from lib.ahead.sets import DEPTH, SETS, recalls, union_of
 from lib.ahead.views import ENCODED, VIEWS
+from lib.analysis.measured import with_filings
 from lib.evaluation import METRIC_COLUMNS, evaluate
 from lib.methods import METHODS
 from lib.metrics.frame import Metrics, long_frame
-from lib.schema import NeedsFilings
 from lib.stats import LEVELS, Resampling, holm, with_p_holm
 from lib.study import Study
 
@@ -82,26 +82,39 @@ def rungs_of(study: Study) -> tuple[Rung, ...]:
     return LADDER if scored_by(study) == "folds" else LADDER[:1]
 
 
-def ladder_metrics(study: Study, k: int = 5) -> pd.DataFrame:
-    """Every rung's recall, mean over the seeds of the folds, as metrics of ``ahead``: ``rung_doc_recall/<name>`` and
-    ``rung_page_recall/<name>``; ``whole_<seed>`` is the last rung, the method itself, under one seed."""
-    rows = []
+def rung_recalls(study: Study, k: int = 5) -> dict[str, pd.DataFrame]:
+    """Each of RECALLS of every rung, mean over the seeds of the folds: questions × rungs.
+
+    ``whole_<seed>`` is the last rung, the method itself, under one seed. There are no rungs where they are not known at
+    this k and need filings that are not here.
+    """
+    return with_filings(lambda: _rung_recalls(study, k), {metric: pd.DataFrame() for metric in RECALLS})
+
+
+def _rung_recalls(study: Study, k: int) -> dict[str, pd.DataFrame]:
+    found = {}
     for rung in rungs_of(study):
         drawn = {seed: _own_recalls(study, rung.variant, seed, k) for seed in seeds_of(study, rung.variant)}
-        found = {rung.name: sum(drawn.values()) / len(drawn)}
+        found[rung.name] = sum(drawn.values()) / len(drawn)
         if rung is LADDER[-1]:
             found |= {f"whole_{seed}": one for seed, one in drawn.items()}
-        for name, values in found.items():
-            rows += [long_frame(values[metric], f"rung_{metric}/{name}", k) for metric in values]
-    return pd.concat(rows, ignore_index=True).assign(method="ahead", condition="standard")[METRIC_COLUMNS]
+    return {metric: pd.DataFrame({name: one[metric] for name, one in found.items()}) for metric in RECALLS}
 
 
-def known_metrics(study: Study, k: int = 5) -> pd.DataFrame:
-    """:func:`ladder_metrics`; no rows where the steps are not known at this k and need filings that are not here."""
-    try:
-        return ladder_metrics(study, k)
-    except NeedsFilings:
-        return pd.DataFrame(columns=METRIC_COLUMNS)
+def published_name(metric: str, rung: str) -> str:
+    """The name of a rung's recall among the published metrics of ``ahead``."""
+    return f"rung_{metric}/{rung}"
+
+
+def published_metrics(found: Mapping[str, pd.DataFrame], k: int) -> pd.DataFrame:
+    """:func:`rung_recalls` as they are published with the metrics of ``ahead``: METRIC_COLUMNS."""
+    parts = [
+        long_frame(values, published_name(metric, rung), k)
+        for metric, of_rungs in found.items()
+        for rung, values in of_rungs.items()
+    ]
+    rows = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+    return rows.assign(method="ahead", condition="standard").reindex(columns=METRIC_COLUMNS)
 
 
 def nested_recalls(study: Study, variant: Variant, seed: int, sets: Sequence[str] = (), k: int = DEPTH) -> pd.DataFrame:
@@ -141,9 +154,8 @@ def has_sets(study: Study) -> bool:
 def mean_recalls(study: Study, variant: Variant, sets: tuple[str, ...] = ()) -> pd.DataFrame:
     """The recalls of each question, mean over seeds: question_id, set, question_type, company, doc_recall, page_recall;
     empty where they are not known and cannot be computed here."""
-    try:
-        drawn = [nested_recalls(study, variant, seed, sets) for seed in seeds_of(study, variant)]
-    except NeedsFilings:
+    drawn = with_filings(lambda: [nested_recalls(study, variant, seed, sets) for seed in seeds_of(study, variant)])
+    if drawn is None:
         return pd.DataFrame(columns=["question_id", "set", "question_type", "company", *RECALLS])
     return drawn[0].assign(**(sum(one[RECALLS] for one in drawn) / len(drawn)))
 

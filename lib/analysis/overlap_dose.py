@@ -15,7 +15,6 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from lib.method import stored
 from lib.metrics.retrieval import page_recall
 from lib.retrievers import bm25, dense
 from lib.runs import rank
@@ -71,9 +70,14 @@ def dosed(questions: pd.DataFrame, pages: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["question_id", "kind", "dose", "n_words", "question"])
 
 
-@stored("analysis/overlap-dose", ["questions", "pages", "chunks"], ["bm25", "embedder"], public=True)
 def measured(study: Study, k: int = 5) -> pd.DataFrame:
     """Page recall at k chunks of each question at each dose: question_id, kind, dose, n_words, method, value."""
+    params = {"k": k} | {name: study.digest(name) for name in ("questions", "pages", "chunks")}
+    params["settings"] = study.settings_of(("bm25", "embedder"))
+    return study.store.frame("analysis/overlap-dose", params, lambda: _measured(study, k), public=True)
+
+
+def _measured(study: Study, k: int) -> pd.DataFrame:
     model, parts = bm25.index(study), []
     asked = dosed(study.questions, study.pages)
     for _, part in asked.groupby(["kind", "dose"], sort=False):

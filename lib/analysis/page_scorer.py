@@ -4,20 +4,24 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import product
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from lib import runs
 from lib.analysis import mistakes
+from lib.analysis.measured import with_filings
 from lib.folds import By
 from lib.metrics.retrieval import doc_recall, page_recall
 from lib.page_scorer import full, light
 from lib.page_scorer.pages import base_vectors, folds, load_records
 from lib.page_scorer.search import ORDERS, page_run, scorer_scores, search_pages_first
 from lib.retrievers import matched
+from lib.stats import Resampling, columns_of
 from lib.study import Study
 
+#: Of stored rows: ``part`` is what was measured, ``item`` a question, fold or epoch, ``k`` the pages or chunks kept.
 COLUMNS = ["part", "scorer", "by", "item", "metric", "k", "value"]
 FILE = "measured.csv"
 MISTAKE = "slip "  # before a mistake's name in the column "part" of published files
@@ -48,13 +52,25 @@ CHANGES: dict[str, dict[str, str]] = {
 PARTS = {"pages": "among the P pages", "ablation": "in the first chunks", "page order": "in page order"}
 SCORER_TITLES = {"full": "fine-tuned", "light": "light page scorer"}
 SECTIONS = ("embedder", "page_scorer", "page_scorer_light")  # of the profile, that the measurements read
+#: Stages of a recall by tokens: the columns of :func:`by_tokens`.
+STAGES = {"page_recall_kept": "recall_of_kept_pages", "page_recall_both": "page_recall"}
 
 
-def measurements(study: Study, k: int = 5) -> pd.DataFrame:
-    """COLUMNS: ``part`` is what was measured, ``item`` a question, fold or epoch, ``k`` the pages or chunks kept.
+class Measurements(NamedTuple):
+    """What was measured of page scorers, a frame a thing; where nothing can be trained, ``kept`` alone has rows."""
 
-    The mistakes on the fine-tuned scorer are there once ``python -m lib mistakes`` has measured them. Where nothing can
-    be trained, only the parts ``pages``, ``ablation`` and ``page order`` are.
+    kept: pd.DataFrame  # page recall: questions × (part of PARTS, scorer, by, pages that stage one keeps)
+    fold_of: pd.DataFrame  # the fold that tests a question: questions × by
+    training: pd.DataFrame  # what a fold trains on and shares with its test questions: by, item (the fold), and numbers
+    losses: pd.DataFrame  # the mean training loss ``value`` by, fold and epoch
+    tokens: pd.DataFrame  # recall of the first fold by tokens read: k (tokens), scorer, item (question), metric, value
+    mistakes: dict[str, pd.DataFrame]  # page recall with each evaluation mistake, by scorer: questions × MISTAKES
+
+
+def measurements(study: Study, k: int = 5) -> Measurements:
+    """The measurements of page scorers at ``k`` chunks.
+
+    The mistakes on the fine-tuned scorer are there once ``python -m lib mistakes`` has measured them.
     """
     parts = [_stored(study, f"page_scorer/measured/{k}", _params(study, k), lambda: _measured(study, k))]
     if (parts[0]["part"] == "training").any():
@@ -63,7 +79,42 @@ def measurements(study: Study, k: int = 5) -> pd.DataFrame:
             light.scores_entry(study, by)
         parts.append(measured_mistakes(study, "light", k, mistakes.measure_light))
         parts.append(measured_mistakes(study, "full", k))
-    return pd.concat(parts, ignore_index=True)
+    return measurements_of(pd.concat(parts, ignore_index=True))
+
+
+def known_measurements(study: Study, k: int) -> Measurements:
+    """:func:`measurements`; no rows where they would be made now and the filings are not here."""
+    return with_filings(lambda: measurements(study, k), measurements_of(pd.DataFrame(columns=COLUMNS)))
+
+
+def measurements_of(rows: pd.DataFrame) -> Measurements:
+    """What the stored rows (COLUMNS) measure."""
+    of_part = dict([*rows.groupby("part", sort=False)])
+    curve, fold_of, training, tokens = (of_part.get(name, rows[:0]) for name in ("curve", "fold", "training", "tokens"))
+    places = curve["item"].str.split(":", expand=True).reindex(columns=[0, 1]).astype(float)
+    return Measurements(
+        kept=_kept(rows[(rows["metric"] == "page_recall") & rows["part"].isin(PARTS)]),
+        fold_of=fold_of.pivot(index="item", columns="by", values="value").astype(int),
+        training=training.pivot(index=["by", "item"], columns="metric", values="value").reset_index(),
+        losses=curve.assign(fold=places[0], epoch=places[1]),
+        tokens=tokens,
+        mistakes=_mistakes(rows[rows["part"].str.startswith(MISTAKE) & (rows["metric"] == "page_recall")]),
+    )
+
+
+def _kept(rows: pd.DataFrame) -> pd.DataFrame:
+    place = ["part", "scorer", "by", "k"]
+    wide = rows.pivot(index="item", columns=place, values="value")
+    wide = wide[[*dict.fromkeys(rows[place].itertuples(index=False, name=None))]]
+    return wide.rename_axis(index="question_id", columns=["part", "scorer", "by", "pages"])
+
+
+def _mistakes(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    rows, found = rows.assign(mistake=rows["part"].str.removeprefix(MISTAKE)), {}
+    for scorer, part in rows.groupby("scorer", sort=False):
+        wide = part.pivot(index="item", columns="mistake", values="value")
+        found[scorer] = wide[part["mistake"].unique()].rename_axis("question_id")
+    return found
 
 
 def measured_mistakes(
@@ -95,39 +146,52 @@ def setups(study: Study, k: int = 5) -> pd.DataFrame:
     return parts[0].merge(parts[1], on=["metric", "question_id"], validate="one_to_one")
 
 
-def why_untrained(study: Study, measured: pd.DataFrame) -> str:
+def why_untrained(study: Study, measured: Measurements) -> str:
     """A sentence with the reason why measurements are of no trained scorer; empty where they are."""
-    if (measured["part"] == "training").any():
+    if len(measured.training):
         return ""
     return f"No scorer is trained here, the untrained encoder is in its place: {full.untrainable(study)}."
 
 
-def kept_pages(measured: pd.DataFrame) -> pd.DataFrame:
-    """Page recall of both stages: questions × (part of PARTS, scorer, by, pages), columns in the order of ``measured``.
-
-    The parts are the P pages that stage one keeps, and the first k chunks by the untrained encoder (``ablation``) or in
-    the order of the pages.
-    """
-    rows = measured[(measured["metric"] == "page_recall") & measured["part"].isin(PARTS)]
-    place = ["part", "scorer", "by", "k"]
-    found = rows.pivot(index="item", columns=place, values="value")[
-        [*dict.fromkeys(zip(*map(rows.get, place), strict=True))]
-    ]
-    return found.rename_axis(index="question_id", columns=["part", "scorer", "by", "pages"])
-
-
-def by_fold(measured: pd.DataFrame, values: pd.DataFrame, folds_by: Mapping[str, By]) -> pd.DataFrame:
+def by_fold(fold_of: pd.DataFrame, values: pd.DataFrame, folds_by: Mapping[str, By]) -> pd.DataFrame:
     """The mean of each method's values (questions × methods) in each fold, and the mean and deviation of these means.
 
     ``folds_by`` says what the folds of a method keep together. Indexed by ``method``: ``Folds by``, ``Fold 0`` and so
-    on, ``mean``, ``SD`` and the number of questions ``n``; no rows where ``measured`` has no folds.
+    on, ``mean``, ``SD`` and the number of questions ``n``; no rows where there are no folds.
     """
-    rows, folds = [], measured[measured["part"] == "fold"]
-    for name, by in folds_by.items():
-        fold = folds[folds["by"] == by].set_index("item")["value"].astype(int)
-        means = values[name].groupby(fold).mean().rename("Fold {}".format)
-        rows.append({"method": name, "Folds by": by, **means, "mean": means.mean(), "SD": means.std(), "n": len(fold)})
-    return pd.DataFrame(rows if len(folds) else [], columns=None if len(folds) else ["method"]).set_index("method")
+    rows = []
+    for name, by in folds_by.items() if len(fold_of) else ():
+        means = values[name].groupby(fold_of[by]).mean().rename("Fold {}".format)
+        about = {"method": name, "Folds by": by, **means, "mean": means.mean(), "SD": means.std()}
+        rows.append(about | {"n": fold_of[by].count()})
+    return pd.DataFrame(rows, columns=None if rows else ["method"]).set_index("method")
+
+
+def trained_folds(measured: Measurements) -> pd.DataFrame:
+    """What each fold trains on and shares with its test questions: by, item (the fold), counts (``n_…``), nearest (the
+    similarity of the nearest question), last_loss, minutes."""
+    found = measured.training
+    if found.empty:
+        return pd.DataFrame(columns=["by", "item"])
+    losses = measured.losses.assign(item=measured.losses["item"].str.split(":").str[0])
+    last = losses.groupby(["by", "item"])["value"].last().rename("last_loss")
+    found = found.join(last, on=["by", "item"]).assign(minutes=found["wall_s"] / 60)
+    return found.astype(dict.fromkeys([name for name in found if name.startswith("n_")] + ["light_steps"], int))
+
+
+def by_tokens(measured: Measurements, draws: Resampling) -> pd.DataFrame:
+    """What more tokens of a page bring on one fold: scorer, Tokens, minutes of training, n, and the recall of kept
+    pages and of both stages (STAGES) with their intervals."""
+    own = measured.tokens.set_index(["k", "scorer", "item"])
+    is_time, rows = own["metric"] == "wall_s", []
+    minutes = own[is_time]["value"].groupby(["k", "scorer"]).first() / 60
+    for (n_tokens, scorer), part in own[~is_time].groupby(["k", "scorer"], sort=False):
+        row = {"scorer": scorer, "Tokens": n_tokens, "minutes": minutes.get((n_tokens, scorer))}
+        for metric, column in STAGES.items():
+            values = part[part["metric"] == metric]["value"].droplevel(["k", "scorer"])
+            row |= columns_of(column, draws.interval(values)) | {"n": len(values)}
+        rows.append(row)
+    return pd.DataFrame(rows)
 
 
 def _setups(study: Study, k: int, scorers: Sequence[tuple[str, By]]) -> pd.DataFrame:

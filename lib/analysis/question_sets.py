@@ -25,7 +25,6 @@ from lib.evaluation import read_metrics
 from lib.files import read_yaml
 from lib.filings.identity import years_in
 from lib.filings.names import names_company
-from lib.method import stored
 from lib.method_sets import compared
 from lib.metrics.frame import Metrics
 from lib.published import METRICS_FILE, Published
@@ -93,10 +92,15 @@ def described(study: Study, asked: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows).astype(float)
 
 
-@stored(STAGE, ["questions", "chunks", "pages"], ["bm25"], VERSION, public=True)
 def features(study: Study) -> pd.DataFrame:
-    """:func:`described` of the study's questions, and their question_id; without text."""
-    return described(study, study.questions).assign(question_id=study.questions["question_id"].to_numpy())
+    """:func:`described` of the study's questions, and their question_id; without text, and stored."""
+    params = {name: study.digest(name) for name in ("questions", "chunks", "pages")}
+    params["settings"] = study.settings_of(("bm25",))
+
+    def make() -> pd.DataFrame:
+        return described(study, study.questions).assign(question_id=study.questions["question_id"].to_numpy())
+
+    return study.store.frame(STAGE, params, make, VERSION, public=True)
 
 
 def of_collection(study: Study, others: Iterable[Callable[[], Study]]) -> dict[str, Study]:

@@ -8,7 +8,7 @@
 """
 
 import math
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -19,6 +19,7 @@ import pandas as pd
 from lib.analysis import judged, statistic
 from lib.analysis.claims import CHANGED_LEAST, MARGIN, PATH, Claim, Entry, claims, entry, pairs_of
 from lib.analysis.failures import FIGURE_SHARE, failed_questions
+from lib.analysis.measured import with_filings
 from lib.analysis.page_scorer import SCORERS
 from lib.analysis.statistic import DECIDED, DRAWN, UNDECIDED, decide
 from lib.analysis.weights import CHOOSING, by_weight, sweep
@@ -27,7 +28,7 @@ from lib.evaluation import METRIC_COLUMNS, read_metrics
 from lib.files import digest_of_file
 from lib.metrics.frame import Metrics, long_frame
 from lib.published import METRICS_FILE
-from lib.schema import NeedsFilings, StudyError
+from lib.schema import StudyError
 from lib.stats import Resampling
 from lib.study import Study
 from lib.typed import content_digest
@@ -178,58 +179,74 @@ class Scoreboard:
         return pd.concat(columns, axis=1), statistic.between_groups
 
 
-def _of_answers(known: pd.DataFrame) -> pd.DataFrame:
-    return known[known["k"].isna() & known["metric"].isin({"numeric_match", "answer_rouge_l"})]
+#: A row of the method table, a measure that claims have of it and no run's metrics, and its depth.
+Measure = tuple[str, str, int | None]
 
 
 def beside(study: Study, metrics: Metrics, **given: pd.DataFrame | None) -> pd.DataFrame:
     """What claims need beside the metrics of runs, as far as it was measured: METRIC_COLUMNS.
 
-    Measures of answers, as chapter 06 left them; of hybrid retrieval's failures, ``missed_by_both``, ``table_failure``
-    and ``vocabulary_failure`` (fewer of the question's terms on a gold page than for half of the found questions); by
-    the judge's ``labels``, where corrective RAG ``corrected``; of the sweep under ``softmax``, document recall at the
-    FIXED weights; of the ``ablation`` (:mod:`lib.analysis.page_scorer`), page recall by kept pages and of stage one.
+    Args:
+        given: the judge's ``labels``, the sweep under ``softmax``, and page recall by ``kept_pages``
+            (:class:`lib.analysis.page_scorer.Measurements`).
     """
-    file, rows = study.home / METRICS_FILE, []
-    of_study = study.published.metrics if study.published else metrics.frame
-    answers = _of_answers(read_metrics(file)) if file.is_file() else of_study[:0]
-    answers = answers if len(answers) else _of_answers(of_study)  # chapter 06 may not have run here, unlike others
-
-    def add(values: pd.Series, method: str, metric: str, k: int | None = None) -> None:
-        rows.append(long_frame(values.astype(float), metric, k).assign(method=method, condition="standard"))
-
-    if all(row in metrics for row in ("hybrid_rrf", "bm25", "dense")):
-        fused, *both = (metrics[row, "doc_recall", 5] for row in ("hybrid_rrf", "bm25", "dense"))
-        add(sum(both)[fused == 0] == 0, "hybrid_rrf", "missed_by_both")
-        if (asked := with_filings(lambda: failed_questions(study, "hybrid_rrf"))) is not None:
-            asked = asked.set_index("question_id").astype({"is_found": bool})
-            failed, found = asked[~asked["is_found"]], asked[asked["is_found"]]
-            add(failed["figure_share"] >= FIGURE_SHARE, "hybrid_rrf", "table_failure")
-            usual = (found if len(found) else failed)["term_share"].median()
-            add(failed["term_share"] < usual, "hybrid_rrf", "vocabulary_failure")
-    if (labels := given.get("labels")) is not None:
-        is_useful = labels["label"].eq(judged.USEFUL).groupby(labels["question_id"]).any()
-        add(~is_useful.reindex(study.questions["question_id"], fill_value=False), "crag", "corrected")
-    if (softmax := given.get("softmax")) is not None:
-        recall = softmax.set_index("question_id").groupby("alpha")["doc_recall"]
-        for percent in FIXED:
-            add(recall.get_group(percent / 100), CHOOSING["softmax"], f"alpha_{percent}", 5)
-    if (ablation := given.get("ablation")) is not None:
-        found = ablation[ablation["metric"] == "page_recall"].set_index("item")
-        for (what, scorer, by, n_pages), part in found.groupby(["part", "scorer", "by", "k"])["value"]:
-            if (what, scorer, by) == ("ablation", "full", "filing"):
-                add(part, "page_scorer_filing", f"pages_{n_pages}")
-            elif what == "pages" and (scorer, by) in (("full", "company"), ("untrained", "")):
-                add(part, SCORERS[scorer, by], "stage_one", n_pages)
-    return pd.concat([answers, *rows], ignore_index=True)[METRIC_COLUMNS]
+    parts = [answers_known(study, metrics)]
+    measures = failures_of_fusion(study, metrics)
+    for name, measure in {"labels": corrections, "softmax": fixed_weights, "kept_pages": by_kept_pages}.items():
+        if given.get(name) is not None:
+            measures |= measure(given[name], study.questions["question_id"])
+    for (method, metric, k), values in measures.items():
+        parts.append(long_frame(values.astype(float), metric, k).assign(method=method, condition="standard"))
+    return pd.concat(parts, ignore_index=True)[METRIC_COLUMNS]
 
 
-def with_filings(make: Callable[[], pd.DataFrame]) -> pd.DataFrame | None:
-    """What ``make`` gives; None where it needs the filings and they are not here."""
-    try:
-        return make()
-    except NeedsFilings:
-        return None
+def answers_known(study: Study, metrics: Metrics) -> pd.DataFrame:
+    """Measures of answers as chapter 06 left them; where it has not run here, unlike others, as they are published."""
+    file = study.home / METRICS_FILE
+    known = [read_metrics(file)] if file.is_file() else []
+    known.append(study.published.metrics if study.published else metrics.frame)
+    of_answers = [one[one["k"].isna() & one["metric"].isin({"numeric_match", "answer_rouge_l"})] for one in known]
+    return next((one for one in of_answers if len(one)), of_answers[-1])
+
+
+def failures_of_fusion(study: Study, metrics: Metrics) -> dict[Measure, pd.Series]:
+    """Of hybrid retrieval's failures ``missed_by_both``, ``table_failure`` and ``vocabulary_failure``: fewer of the
+    question's terms on a gold page than for half of the found questions."""
+    if not all(row in metrics for row in ("hybrid_rrf", "bm25", "dense")):
+        return {}
+    fused, *both = (metrics[row, "doc_recall", 5] for row in ("hybrid_rrf", "bm25", "dense"))
+    measures = {("hybrid_rrf", "missed_by_both", None): sum(both)[fused == 0] == 0}
+    if (asked := with_filings(lambda: failed_questions(study, "hybrid_rrf"))) is not None:
+        asked = asked.set_index("question_id").astype({"is_found": bool})
+        failed, found = asked[~asked["is_found"]], asked[asked["is_found"]]
+        usual = (found if len(found) else failed)["term_share"].median()
+        measures["hybrid_rrf", "table_failure", None] = failed["figure_share"] >= FIGURE_SHARE
+        measures["hybrid_rrf", "vocabulary_failure", None] = failed["term_share"] < usual
+    return measures
+
+
+def corrections(labels: pd.DataFrame, questions: pd.Series) -> dict[Measure, pd.Series]:
+    """Where corrective RAG ``corrected``: the judge called none of the first chunks useful."""
+    is_useful = labels["label"].eq(judged.USEFUL).groupby(labels["question_id"]).any()
+    return {("crag", "corrected", None): ~is_useful.reindex(questions, fill_value=False)}
+
+
+def fixed_weights(softmax: pd.DataFrame, questions: pd.Series) -> dict[Measure, pd.Series]:
+    """Document recall at the FIXED weights of a sweep under softmax."""
+    recall = softmax.set_index("question_id").groupby("alpha")["doc_recall"]
+    return {(CHOOSING["softmax"], f"alpha_{n}", 5): recall.get_group(n / 100) for n in FIXED}
+
+
+def by_kept_pages(kept: pd.DataFrame, questions: pd.Series) -> dict[Measure, pd.Series]:
+    """Page recall in the first chunks of so many kept pages, and of stage one by their number."""
+    kept, measures = kept.reindex(questions), {}
+    for part, scorer, by, n_pages in sorted(kept):
+        values = kept[part, scorer, by, n_pages]
+        if (part, scorer, by) == ("ablation", "full", "filing"):
+            measures["page_scorer_filing", f"pages_{n_pages}", None] = values
+        elif part == "pages" and (scorer, by) in (("full", "company"), ("untrained", "")):
+            measures[SCORERS[scorer, by], "stage_one", n_pages] = values
+    return measures
 
 
 def judge_labels(study: Study, metrics: Metrics) -> pd.DataFrame | None:
@@ -270,11 +287,11 @@ def drawn_differences(board: pd.DataFrame) -> pd.DataFrame:
     return found.sort_values(["order", "estimate"], ascending=[True, False]).drop(columns="order")
 
 
-def board_of(study: Study, metrics: Metrics, ablation: pd.DataFrame | None = None) -> pd.DataFrame:
+def board_of(study: Study, metrics: Metrics, kept_pages: pd.DataFrame | None = None) -> pd.DataFrame:
     """The scores of the :class:`Scoreboard` of a question set, from its runs' metrics and :func:`beside`; stored."""
     swept = {row: sweep(study, how) for how, row in CHOOSING.items() if row in metrics}
     labels = judge_labels(study, metrics)
-    more = beside(study, metrics, ablation=ablation, softmax=swept.get(CHOOSING["softmax"]), labels=labels)
+    more = beside(study, metrics, kept_pages=kept_pages, softmax=swept.get(CHOOSING["softmax"]), labels=labels)
     whole, sweeps = metrics + Metrics(more), {row: by_weight(values) for row, values in swept.items()}
     low = None if labels is None else judged.with_gold_pages(study, labels)["kappa_low"]
     values = [content_digest(metrics.frame[METRIC_COLUMNS], more), *map(content_digest, sweeps.values())]

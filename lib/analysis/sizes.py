@@ -1,11 +1,11 @@
 """How long pages and chunks are, in tokens of the encoder, and how many tokens of a ranking show a page."""
 
 from collections.abc import Sequence
+from functools import partial
 
 import pandas as pd
 
 from lib.data.chunks import count_tokens
-from lib.method import stored
 from lib.metrics.retrieval import PAGE, gold_pages
 from lib.study import Study
 
@@ -14,10 +14,15 @@ SIZES = ("fixed_128", "fixed_256", "fixed_512", "dense")
 BUDGETS = (500, 1000, 2000, 4000, 8000)  # tokens
 
 
-@stored("analysis/shape", ["pages", "chunks"], ["embedder"], public=True)
 def shape(study: Study) -> dict:
     """How many pages, blank_pages, tokens (of all pages) and chunks a study has, the ``median`` tokens of a chunk, the
-    share of chunks that are ``longer`` than the encoder's window, and how many pages have 1, 2, … chunks."""
+    share of chunks that are ``longer`` than the encoder's window, and how many pages have 1, 2, … chunks; stored."""
+    params = {"pages": study.digest("pages"), "chunks": study.digest("chunks")}
+    params["settings"] = study.settings_of(("embedder",))
+    return study.store.frame("analysis/shape", params, lambda: _shape(study), public=True)
+
+
+def _shape(study: Study) -> dict:
     pages, chunks, window = study.pages["text"], study.chunks, study.profile.embedder.window
     of_chunk = pd.Series(count_tokens(chunks["text"].tolist(), study.tokenizer))
     of_page = chunks.groupby(["doc_name", "page"]).size()
@@ -43,15 +48,17 @@ def quantities(study: Study) -> pd.DataFrame:
     return pd.DataFrame(counted.items(), columns=["Quantity", "Value"])
 
 
-@stored(
-    "analysis/tokens-read/{method}",
-    ["run=standard/{method}", "chunks", "questions"],
-    settings=["embedder"],
-    public=True,
-)
 def tokens_read(study: Study, method: str) -> pd.DataFrame:
     """How many tokens of a method's ranking one reads until each gold page (question_id, doc_name, page) is seen, up to
-    and including its first chunk (``page_tokens``, NaN without one), and in the whole list (``run_tokens``)."""
+    and including its first chunk (``page_tokens``, NaN without one), and in the whole list (``run_tokens``); stored."""
+    params = {"run": study.run_entry(method).digest, "chunks": study.digest("chunks")}
+    params |= {"questions": study.digest("questions"), "settings": study.settings_of(("embedder",))}
+    return study.store.frame(
+        f"analysis/tokens-read/{method}", params, partial(_tokens_read, study, method), public=True
+    )
+
+
+def _tokens_read(study: Study, method: str) -> pd.DataFrame:
     run = study.run(method).sort_values(["question_id", "rank"])
     texts = study.chunks.set_index("chunk_id")["text"].loc[run["chunk_id"].unique()]
     sizes = pd.Series(count_tokens(texts.tolist(), study.tokenizer), texts.index)

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from lib.method import stored
+from lib.analysis.measured import with_filings
 from lib.method_sets import measured
 from lib.models.vectors import chunk_index, of_windows
 from lib.retrievers.chroma import n_windows, where_of
 from lib.retrievers.dense import question_vectors
-from lib.schema import CONDITIONS, Condition, NeedsFilings
+from lib.schema import CONDITIONS, Condition
 from lib.study import Study
 
 EXACT, IN_STORE = "dense", "dense_chroma"
@@ -38,22 +38,25 @@ def agreement(exact: pd.DataFrame, found: pd.DataFrame, depths: Sequence[int]) -
 
 def times(study: Study) -> pd.DataFrame:
     """Median seconds of :func:`search_times`, conditions × methods; no rows where no search was, or can be, timed."""
-    try:
-        found = search_times(study) if conditions(study) else pd.DataFrame(columns=TIME_COLUMNS)
-    except NeedsFilings:
-        found = pd.DataFrame(columns=TIME_COLUMNS)
+    found = with_filings(lambda: search_times(study)) if conditions(study) else None
+    found = pd.DataFrame(columns=TIME_COLUMNS) if found is None else found
     found = found.pivot(index="condition", columns="method", values="search_s")
     return found.reindex(columns=[EXACT, IN_STORE]).astype(float)
 
 
-@stored("speed/vector-store", ["chunks", "questions"], ["embedder", "run"], public=True)
 def search_times(study: Study) -> pd.DataFrame:
-    """Seconds to find the nearest windows of a question whose vector is known, one question at a time.
+    """Seconds to find the nearest windows of a question whose vector is known, one question at a time; stored.
 
     Returns:
         A row per condition and method, EXACT (a product with all vectors in memory) or IN_STORE: median ``search_s``,
         quartiles ``low_s`` and ``high_s``, ``n_questions``, ``n_windows`` that are found at most, and machine.
     """
+    params = {"chunks": study.digest("chunks"), "questions": study.digest("questions")}
+    params["settings"] = study.settings_of(("embedder", "run"))
+    return study.store.frame("speed/vector-store", params, lambda: _search_times(study), public=True)
+
+
+def _search_times(study: Study) -> pd.DataFrame:
     study.need_filings("timing a search")
     rows, chunks, (table, owners, texts) = [], study.chunks[["doc_name", "page"]], of_windows(study)
     asked = study.questions.reset_index(drop=True).sample(min(N_TIMED + 1, len(study.questions)), random_state=SEED)

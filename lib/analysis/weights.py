@@ -10,7 +10,6 @@ from collections.abc import Mapping
 import pandas as pd
 
 from lib.folds import Fold, make_folds
-from lib.method import stored
 from lib.methods import METHODS
 from lib.metrics import METRICS
 from lib.retrievers import convex
@@ -27,13 +26,16 @@ NORMALISED: dict[Normalisation, str] = {"min_max": "brought to 0..1", "softmax":
 
 
 def sweep(study: Study, normalisation: Normalisation = "min_max") -> pd.DataFrame:
-    """What every ``alpha`` gives each question under the standard condition, as :mod:`lib.retrievers.convex` has it."""
-    return _sweep(study, normalisation, study.profile.run.depth, list(convex.ALPHAS), convex.N_DENSE)
+    """What every ``alpha`` gives each question under the standard condition (:func:`convex.alpha_values`); stored."""
+    params = {"normalisation": normalisation, "depth": study.profile.run.depth}
+    params |= {"alphas": list(convex.ALPHAS), "n_dense": convex.N_DENSE}
+    params |= {"chunks": study.digest("chunks"), "questions": study.digest("questions")}
+    params["settings"] = study.settings_of(("embedder", "bm25"))
 
+    def make() -> pd.DataFrame:
+        return convex.alpha_values(study, study.candidates("standard"), normalisation)
 
-@stored("siblings/alpha", ["chunks", "questions"], ["embedder", "bm25"], version=2, public=True)
-def _sweep(study: Study, normalisation: Normalisation, depth: int, alphas: list[float], n_dense: int) -> pd.DataFrame:
-    return convex.alpha_values(study, study.candidates("standard"), normalisation)
+    return study.store.frame("siblings/alpha", params, make, 2, public=True)
 
 
 def by_weight(values: pd.DataFrame) -> pd.DataFrame:

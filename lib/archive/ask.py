@@ -23,8 +23,8 @@ from lib.ahead.terms import asking_sentences
 from lib.ahead.views import PageViews, Vectors, pool_of
 from lib.answers.pages_read import filings_named, sheet
 from lib.answers.prompt_context import order_of_segments
-from lib.archive.described import described
 from lib.archive.index import PICTURES, ArchiveIndex
+from lib.archive.search_data import search_data
 from lib.archive.step import quiet_encoder
 from lib.data.pdf import picture
 from lib.data.records import MOST_LETTERS, printable
@@ -45,23 +45,25 @@ PASSAGE_LINES = 8
 class Archive:
     """An archive opened, of all filings of an index or some: its collection, pages' places and words, identities.
 
-    ``now`` is how the folder differs from the index. Others may read the index, and writers wait, until it is closed.
+    ``difference`` is how the folder differs from the index. Others may read the index, and writers wait, until it is
+    closed.
     """
 
-    def __init__(self, kept: ArchiveIndex, names: Sequence[str] = ()):
+    def __init__(self, files: ArchiveIndex, names: Sequence[str] = ()):
         with ExitStack() as opened:
-            self.kept, self.index = kept, opened.enter_context(kept.open(writes=False))
-            self.now = kept.compare(self.index)
-            names = names or self.now.names
-            if not names and self.now.counts["without vectors here"]:
-                where = self.index.place if self.index else kept.chroma
-                mend = f"run make index, or set {SERVER} to the server that has them"
-                raise StudyError(f"{where} has no vectors of {kept.root}; {mend}")
+            self.files, self.index = files, opened.enter_context(files.open(writes=False))
+            self.difference = files.compare(self.index)
+            names = names or self.difference.names
+            if not names and self.difference.counts["without vectors here"]:
+                where = self.index.place if self.index else files.chroma
+                fix = f"run make index, or set {SERVER} to the server that has them"
+                raise StudyError(f"{where} has no vectors of {files.root}; {fix}")
             if not names:
-                raise StudyError(f"{kept.folder} contains no filing to search; run make index first")
-            self.ranker, self.encoder = saved_ranker("index"), quiet_encoder(kept.profile.embedder)
-            self.places, self.words, self.filed = described(kept, names)
-            self.filing = pd.Index([one.doc_name for one in self.filed]).get_indexer(self.places["doc_name"])
+                raise StudyError(f"{files.folder} contains no filing to search; run make index first")
+            self.ranker, self.encoder = saved_ranker("index"), quiet_encoder(files.profile.embedder)
+            self.places, self.bm25, self.filings = search_data(files, names)
+            doc_names = pd.Index([filing.doc_name for filing in self.filings])
+            self.filing_of_page = doc_names.get_indexer(self.places["doc_name"])
             self.rows = {place: row for row, place in enumerate(self.places.itertuples(index=False, name=None))}
             self._close = finalize(self, opened.pop_all().close)
 
@@ -81,30 +83,31 @@ class Archive:
         Raises:
             StudyError: a filing's vectors are damaged.
         """
-        asked = np.split(self.encoder.encode([" ".join(question.split()), asking_sentences(question)], "query"), 2)
-        words, fit = self.words.get_scores(self.words.tokens(question)), identity_features([question], self.filed)
-        identity = fit["identity"][0] if fit["company"].max() > 0 else np.zeros(len(self.filed))
-        scores = _scaled(words) + self._cosines(asked[0][0]) + _scaled(identity)[self.filing]
-        best = pd.Series(scores).groupby(self.filing).max()
-        is_near = np.isin(self.filing, best.sort_values(ascending=False, kind="stable").index[:n_filings])
-        near = self.places[is_near]["doc_name"].unique().tolist()
-        found = self.index.read(near)
-        if damaged := [name for name in near if name not in found]:
+        vectors = np.split(self.encoder.encode([" ".join(question.split()), asking_sentences(question)], "query"), 2)
+        words, fit = self.bm25.get_scores(self.bm25.tokens(question)), identity_features([question], self.filings)
+        identity = fit["identity"][0] if fit["company"].max() > 0 else np.zeros(len(self.filings))
+        scores = _scaled(words) + self._cosines(vectors[0][0]) + _scaled(identity)[self.filing_of_page]
+        best = pd.Series(scores).groupby(self.filing_of_page).max()
+        nearest = best.sort_values(ascending=False, kind="stable").index[:n_filings]
+        is_near = np.isin(self.filing_of_page, nearest)
+        names = self.places[is_near]["doc_name"].unique().tolist()
+        windows = self.index.read(names)
+        if damaged := [name for name in names if name not in windows]:
             raise StudyError(f"{self.index.place}: the vectors of {damaged[0]} are damaged; run make index")
         rows = np.cumsum(is_near) - 1
-        owners = [rows[self._row(id)] for name in near for id in found[name][0]]
-        vectors = np.concatenate([found[name][1] for name in near])
-        return self.kept.pages(near), Vectors(*asked, np.array(owners), vectors)
+        owners = [rows[self._row(id)] for name in names for id in windows[name][0]]
+        return self.files.pages(names), Vectors(
+            *vectors, np.array(owners), np.concatenate([windows[name][1] for name in names])
+        )
 
     def _row(self, window_id: str) -> int | None:
         return self.rows.get((chunk_of(window_id).rsplit("#", 2)[0], page_of(window_id)))
 
     def _cosines(self, vector: np.ndarray) -> np.ndarray:
         """How near each page's best window is, from 0, where it is not among the N_WINDOWS nearest, to 1."""
-        found = self.index.nearest(vector, N_WINDOWS)
-        nearness = np.zeros(len(self.places))
-        least = found.min()
-        for id, cosine in found.items():
+        windows = self.index.nearest(vector, N_WINDOWS)
+        nearness, least = np.zeros(len(self.places)), windows.min()
+        for id, cosine in windows.items():
             if (row := self._row(id)) is not None:
                 nearness[row] = max(nearness[row], cosine - least)
         return nearness / (nearness.max() or 1.0)
@@ -119,8 +122,8 @@ class Archive:
             raise StudyError(f"{wrong}; give at most {MOST_CHARACTERS:,}")
         (pages, vectors), (_, booster, share) = self.nearest(question), self.ranker
         filings = without_records(pages[["doc_name"]].drop_duplicates())
-        known = PageViews(filings, pages, self.kept.profile.bm25, [question], facts=pages)
-        scores = mixed(booster, share, pool := pool_of(known, [question], vectors, has_kinds=True))
+        views = PageViews(filings, pages, self.files.profile.bm25, [question], facts=pages)
+        scores = mixed(booster, share, pool := pool_of(views, [question], vectors, has_kinds=True))
         best = np.argsort(-scores, kind="stable")[:k]
         columns = pages[[*PAGE_COLUMNS]].iloc[pool.columns[best]]
         return columns.assign(score=scores[best]).reset_index(drop=True)
@@ -135,25 +138,25 @@ class Archive:
             ``page``, ``score`` of the ranker, ``filing`` (company, year, form), ``fits`` of what is asked for, and
             ``passage``.
         """
-        found = self.ask(question, max(k, BESIDE))
-        known = {one.doc_name: one for one in self.filed}
-        (named,), asked = filings_named([question], self.filed), asked_period(question)
-        places = found[["doc_name", "page", "text"]].itertuples(index=False, name=None)
-        read = reading(question, named, [sheet(name, page, known[name].year, text) for name, page, text in places])
+        best = self.ask(question, max(k, BESIDE))
+        filings = {filing.doc_name: filing for filing in self.filings}
+        (named,), asked = filings_named([question], self.filings), asked_period(question)
+        places = best[["doc_name", "page", "text"]].itertuples(index=False, name=None)
+        read = reading(question, named, [sheet(name, page, filings[name].year, text) for name, page, text in places])
         least = fitted()["least"]
         unsure = f"{read.result.text} was read, with a chance of {read.sure:.0%} of being right; {least:.0%} is needed"
         pages = []
-        for page, passage in zip(found[:k].itertuples(), passages(question, found["text"][:k]), strict=True):
-            filing = known[page.doc_name]
+        for page, passage in zip(best[:k].itertuples(), passages(question, best["text"][:k]), strict=True):
+            filing = filings[page.doc_name]
             about = {"document": page.doc_name, "page": int(page.page), "score": round(float(page.score), 3)}
             about |= {"filing": filing.header, "fits": fits(filing, named, asked), "passage": passage}
             pages.append(about)
-        said = {"question": question, "answer": None, "confidence": round(read.sure, 3)}
-        said |= {"why_not": read.result.why_not or unsure, "formula": "", "cells": [], "pages": pages}
+        answer = {"question": question, "answer": None, "confidence": round(read.sure, 3)}
+        answer |= {"why_not": read.result.why_not or unsure, "formula": "", "cells": [], "pages": pages}
         if read.is_sure:
-            said |= {"answer": read.result.text, "why_not": "", "formula": read.result.formula}
-            said["cells"] = list(map(shown, read.result.cells))
-        return said
+            answer |= {"answer": read.result.text, "why_not": "", "formula": read.result.formula}
+            answer["cells"] = list(map(cell_record, read.result.cells))
+        return answer
 
 
 def questions_in(lines: Iterable[bytes], name: str) -> Iterator[str]:
@@ -173,7 +176,7 @@ def questions_in(lines: Iterable[bytes], name: str) -> Iterator[str]:
         raise StudyError(f"{name} has no question; give one a line")
 
 
-def shown(cell: Cell) -> dict:
+def cell_record(cell: Cell) -> dict:
     """A cell as JSON has it."""
     place = {"document": cell.doc_name, "page": int(cell.page), "row": cell.label, "year": cell.year}
     return {"item": cell.name.replace("_", " ")} | place | {"value": f"{cell.shown:,.12g}", "unit": cell.unit}
@@ -206,52 +209,52 @@ def _scaled(values: np.ndarray) -> np.ndarray:
     return centred / (np.abs(centred).max() or 1.0)
 
 
-def page_picture(kept: ArchiveIndex, doc_name: str, page: int, evidence: str = "") -> Path:
+def page_picture(files: ArchiveIndex, doc_name: str, page: int, evidence: str = "") -> Path:
     """The picture of a page with the lines of ``evidence`` marked, named by its filing's hash.
 
     Raises:
         StudyError: the filing is text alone, was changed, or the page cannot be drawn.
     """
-    record = kept.record(doc_name)
-    source, marked = kept.root / record["source"], f"-{digest_of(evidence)[:8]}" if evidence else ""
+    record = files.record(doc_name)
+    source, marked = files.root / record["source"], f"-{digest_of(evidence)[:8]}" if evidence else ""
     if source.suffix == ".jsonl":
         raise StudyError("page text alone")
-    target = kept.folder / PICTURES / f"{record['sha256'][:16]}-p{page:04}{marked}.png"
+    target = files.folder / PICTURES / f"{record['sha256'][:16]}-p{page:04}{marked}.png"
     if not target.is_file():
-        if not kept.renewed(source, record):
+        if not files.record_if_unchanged(source, record):
             raise StudyError("the filing was changed; run make index")
         write_atomically(target, picture(source, int(page), DPI, evidence))
     return target
 
 
-def with_pictures(kept: ArchiveIndex, found: dict) -> dict:
+def with_pictures(files: ArchiveIndex, answer: dict) -> dict:
     """An answer whose pages have a ``picture``: the cells' rows marked, else the passage; or why there is none."""
     rows = {}
-    for cell in found["cells"]:
+    for cell in answer["cells"]:
         rows.setdefault((cell["document"], cell["page"]), []).extend([cell["row"], cell["value"].lstrip("-")])
     pages = []
-    for page in found["pages"]:
+    for page in answer["pages"]:
         place = page["document"], page["page"]
         try:
-            drawn = str(page_picture(kept, *place, "\n".join(rows.get(place, [page["passage"]]))))
+            picture = str(page_picture(files, *place, "\n".join(rows.get(place, [page["passage"]]))))
         except (StudyError, OSError) as error:
-            drawn = f"no picture: {error}"
-        pages.append(page | {"picture": drawn})
-    return found | {"pages": pages}
+            picture = f"no picture: {error}"
+        pages.append(page | {"picture": picture})
+    return answer | {"pages": pages}
 
 
-def written(found: dict) -> str:
+def answer_text(answer: dict) -> str:
     """An answer with pictures as lines for a person: the answer and where it is from, then the pages, from 0."""
-    if found["answer"] is None:
-        lines = [f"no sure figure: {found['why_not']}"]
+    if answer["answer"] is None:
+        lines = [f"no sure figure: {answer['why_not']}"]
     else:
-        formula = found["formula"].replace("_", " ")
-        lines = [f"{found['answer']} = {formula} (chance of being right {found['confidence']:.0%})"]
-    for cell in found["cells"]:
+        formula = answer["formula"].replace("_", " ")
+        lines = [f"{answer['answer']} = {formula} (chance of being right {answer['confidence']:.0%})"]
+    for cell in answer["cells"]:
         value = f"   {cell['item']} {cell['year']} = {cell['value']} {cell['unit']}".rstrip()
         lines.append(f"{value}: row “{cell['row']}”, column {cell['year']}, {cell['document']}, page {cell['page']}")
-    lines += ["Best pages; a document's first page is page 0:"] * bool(found["pages"])
-    for rank, page in enumerate(found["pages"], 1):
+    lines += ["Best pages; a document's first page is page 0:"] * bool(answer["pages"])
+    for rank, page in enumerate(answer["pages"], 1):
         about = f"{page['filing']} ({page['fits']}), score {page['score']:.2f}"
         lines.append(f"{rank}. {page['document']}, page {page['page']}: {about}")
         lines += [f"   {' '.join(page['passage'].split())}", f"   {page['picture']}"]

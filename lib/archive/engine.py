@@ -16,7 +16,7 @@ from lib.schema import StudyError
 
 ENGINE = "ENGINE"  # the variable that says where: ray, or empty
 ADDRESS = "RAY_ADDRESS"
-OURS = "RETRIEVAL_GAP_"  # how the variables begin that workers get from here
+PREFIX = "RETRIEVAL_GAP_"  # how the variables begin that workers get from here
 #: No report of use; a busy machine starts Ray slowly.
 VARIABLES = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_raylet_start_wait_time_s": "300"}
 QUIET = {"include_dashboard": False, "log_to_driver": False, "logging_level": "ERROR"}
@@ -37,13 +37,13 @@ class Worker:
         self.step = step
 
     def __call__(self, row: dict[str, str]) -> dict[str, object]:
-        """From a ``source`` to what the step ``made`` of it, or the error that it ended in."""
+        """From a ``source`` to the step's ``result``, or the error that it ended in."""
         try:
-            return {"made": self.step(Path(row["source"]))}
+            return {"result": self.step(Path(row["source"]))}
         except StudyError as error:
-            return {"made": StudyError(f"{row['source']}: {error}")}
+            return {"result": StudyError(f"{row['source']}: {error}")}
         except Exception as error:
-            return {"made": StudyError(f"{row['source']}: {error!r}; run it without {ENGINE}=ray to see where")}
+            return {"result": StudyError(f"{row['source']}: {error!r}; run it without {ENGINE}=ray to see where")}
 
 
 def _on_ray(step: Callable, sources: Sequence[Path]) -> Iterator:
@@ -56,26 +56,26 @@ def _on_ray(step: Callable, sources: Sequence[Path]) -> Iterator:
         raise StudyError(f"{ENGINE}=ray needs Ray; run make ray") from None
     logging.getLogger("ray.data").setLevel(logging.CRITICAL)
     warnings.filterwarnings("ignore", ".*ray_remote_args. is deprecated")  # restarts have no other name yet
-    ours = {name: value for name, value in os.environ.items() if name.startswith(OURS)}
-    environment = {"env_vars": ours | {PRECISION: automatic_precision()}}
+    variables = {name: value for name, value in os.environ.items() if name.startswith(PREFIX)}
+    environment = {"env_vars": variables | {PRECISION: automatic_precision()}}
     rows = [{"source": str(source)} for source in sources]
     try:
-        _answers(os.environ.get(ADDRESS, ""))
+        _check_answers(os.environ.get(ADDRESS, ""))
         with ray.init(runtime_env=environment, **QUIET):
             ray.data.DataContext.get_current().enable_progress_bars = False
             workers = ray.data.ActorPoolStrategy(size=min(len(rows), int(ray.cluster_resources()["CPU"])))
             filings = ray.data.from_items(rows, override_num_blocks=len(rows))
             for row in filings.map(Worker, fn_constructor_args=[step], compute=workers, max_restarts=0).iter_rows():
-                if isinstance(row["made"], StudyError):
-                    raise row["made"]
-                yield row["made"]
+                if isinstance(row["result"], StudyError):
+                    raise row["result"]
+                yield row["result"]
     except (ray.exceptions.RayError, OSError, RuntimeError, ValueError) as error:
         why = str(error).strip().partition("\n")[0]
         mend = f"see to the cluster ({ADDRESS}, RAY_AUTH_MODE) and run it again, or without {ENGINE}=ray"
-        raise StudyError(f"Ray failed ({why}); {mend}; what arrived is kept") from None
+        raise StudyError(f"Ray failed ({why}); {mend}; filings that arrived are indexed") from None
 
 
-def _answers(address: str) -> None:
+def _check_answers(address: str) -> None:
     """An OSError where nothing is at a cluster's host:port, for which Ray itself waits a quarter of an hour."""
     host, _, port = address.rpartition(":")
     if port.isdecimal() and "/" not in host:

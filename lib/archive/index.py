@@ -18,7 +18,7 @@ import pandas as pd
 from tqdm.auto import tqdm
 
 from lib.archive.engine import mapped
-from lib.archive.sources import about, sources_of
+from lib.archive.sources import file_stat, sources_of
 from lib.archive.step import Reading, Step, step_digest
 from lib.data.locate import DEMO, financebench_root, folder_of, named_apart
 from lib.data.records import MOST_LETTERS, printable
@@ -39,7 +39,7 @@ HALF = re.compile(r"\..+\.[0-9a-f]{8}\.(?:json|npz|parquet|png)")  # what a kill
 class Difference(NamedTuple):
     """A folder beside its index, by the names of filings."""
 
-    kept: dict[str, dict]  # records of those that are indexed as they are in the folder
+    unchanged: dict[str, dict]  # records of those that are indexed as they are in the folder
     missing: dict[str, Path]  # files to be indexed
     counts: dict[str, int]  # of filings added, changed, removed, that cannot be read, damaged, without vectors
     problems: list[str]  # files that are no filings
@@ -47,12 +47,12 @@ class Difference(NamedTuple):
     @property
     def names(self) -> list[str]:
         """The filings that can be searched."""
-        return [name for name, record in self.kept.items() if not record["problem"]]
+        return [name for name, record in self.unchanged.items() if not record["problem"]]
 
     @property
     def left_out(self) -> list[str]:
         """What is wrong with each file that is left out."""
-        return self.problems + [record["problem"] for record in self.kept.values() if record["problem"]]
+        return self.problems + [record["problem"] for record in self.unchanged.values() if record["problem"]]
 
     def __str__(self) -> str:
         return ", ".join(f"{n} {what}" for what, n in self.counts.items() if n)
@@ -75,13 +75,13 @@ class ArchiveIndex:
         settings = settings_of(profile, CUT_BY)
         self.collection = collection_name("windows", self.root, settings, profile.embedder.precision)
         self.plan = {"root": str(self.root), "settings": digest_of(settings)}
-        known = _read(self.folder / PLAN)
-        if self.root.is_relative_to(at := self.folder.resolve()) or at in (self.root / "pages", self.root / "pdfs"):
+        plan, place = _read(self.folder / PLAN), self.folder.resolve()
+        if self.root.is_relative_to(place) or place in (self.root / "pages", self.root / "pdfs"):
             raise StudyError(f"{folder} cannot be the index: the filings are in it; name another folder")
-        if not (known or self._may_become_index()):
-            raise StudyError(f"{folder} holds other files and is no index; name a new or an empty folder")
-        if known and known != self.plan:
-            wrong = f"{folder} is the index of {known.get('root')}, or was filled under another profile"
+        if not (plan or self._may_become_index()):
+            raise StudyError(f"{folder} holds other files and is not an index; name a new or an empty folder")
+        if plan and plan != self.plan:
+            wrong = f"{folder} is the index of {plan.get('root')}, or was filled under another profile"
             raise StudyError(f"{wrong}; name another folder, or remove this one")
 
     def _may_become_index(self) -> bool:
@@ -114,28 +114,28 @@ class ArchiveIndex:
 
     def compare(self, index: Index | None) -> Difference:
         """The folder as it is now beside its records, the files of pages and the open collection."""
-        (found, problems), records = sources_of(self.root), self.records()
+        (sources, problems), records = sources_of(self.root), self.records()
         vectors = index.filings() if index else {}
-        same = {name: self.renewed(found[name], records[name]) for name in found if name in records}
+        same = {name: self.record_if_unchanged(sources[name], records[name]) for name in sources if name in records}
         whole = {name: record for name, record in same.items() if record and self._has_pages(name, record)}
-        kept = {name: record for name, record in whole.items() if vectors.get(name, "") == record["windows"]}
-        gone = records.keys() - found.keys()
-        there = {name for name in gone if records[name] and not _is_gone(self.root / records[name]["source"])}
+        unchanged = {name: record for name, record in whole.items() if vectors.get(name, "") == record["windows"]}
+        gone = records.keys() - sources.keys()
+        unreadable = {name for name in gone if records[name] and not _is_gone(self.root / records[name]["source"])}
         sets = {
-            "added": found.keys() - records.keys(),
+            "added": sources.keys() - records.keys(),
             "changed": {name for name, record in same.items() if not record},
-            "removed": gone - there,
-            "that cannot be read": there,
+            "removed": gone - unreadable,
+            "that cannot be read": unreadable,
             "damaged": {name for name, record in same.items() if record} - whole.keys(),
-            "without vectors here": whole.keys() - kept.keys(),
+            "without vectors here": whole.keys() - unchanged.keys(),
         }
-        missing = {name: path for name, path in found.items() if name not in kept}
-        return Difference(kept, missing, {what: len(names) for what, names in sets.items()}, problems)
+        missing = {name: path for name, path in sources.items() if name not in unchanged}
+        return Difference(unchanged, missing, {what: len(names) for what, names in sets.items()}, problems)
 
-    def renewed(self, source: Path, record: dict) -> dict:
-        """A record with what its file is now; nothing where that has other bytes. Equal sizes and times are equal."""
+    def record_if_unchanged(self, source: Path, record: dict) -> dict:
+        """A record with the size and time that its file has now; nothing where its bytes have changed."""
         with suppress(OSError):
-            now = record | about(source, self.root)
+            now = record | file_stat(source, self.root)
             if record and (now == record or digest_of_file(source) == record["sha256"]):
                 return now
         return {}
@@ -145,37 +145,37 @@ class ArchiveIndex:
             return bool(record["problem"]) or digest_of_file(self.path("pages", name)) == record["pages"]
         return False
 
-    def sweep(self, kept: dict[str, dict]) -> None:
-        """Write these records, and remove what the index made of other filings and what a killed write left."""
-        for name in self.records().keys() - kept.keys():
+    def clean(self, unchanged: dict[str, dict]) -> None:
+        """Write these records, and remove what the index has of other filings and what a killed write left."""
+        for name in self.records().keys() - unchanged.keys():
             for kind in KINDS:
                 self.path(kind, name).unlink(missing_ok=True)
-        for name, record in kept.items():
+        for name, record in unchanged.items():
             if record != self.record(name):
                 _write(self.path("records", name), record)
-        pictured = {record["sha256"][:16] for record in kept.values()}
+        hashes = {record["sha256"][:16] for record in unchanged.values()}
         pictures = [path for path in self.folder.glob(f"{PICTURES}/*") if PICTURE.fullmatch(path.name)]
-        halves = [path for part in ("", *KINDS, PICTURES) for path in (self.folder / part).glob(".*")]
-        old = [path for path in pictures if path.name[:16] not in pictured]
-        for path in [*old, *(path for path in halves if HALF.fullmatch(path.name))]:
+        hidden = [path for part in ("", *KINDS, PICTURES) for path in (self.folder / part).glob(".*")]
+        old = [path for path in pictures if path.name[:16] not in hashes]
+        for path in [*old, *(path for path in hidden if HALF.fullmatch(path.name))]:
             path.unlink(missing_ok=True)
 
-    def put(self, index: Index, made: Reading) -> None:
+    def put(self, index: Index, reading: Reading) -> None:
         """Write what was read of a filing: its vectors, its pages, and then its record."""
-        name, record = Path(made.record["source"]).stem, made.record
-        if made.vectors is not None:
-            index.put(name, record["windows"], made.chunk_ids, made.vectors)
+        name, record = Path(reading.record["source"]).stem, reading.record
+        if reading.vectors is not None:
+            index.put(name, record["windows"], reading.chunk_ids, reading.vectors)
         elif not record["windows"]:
             index.drop([name])
-        if made.pages:
-            record |= {"pages": digest_of_file(write_atomically(self.path("pages", name), made.pages))}
+        if reading.pages:
+            record |= {"pages": digest_of_file(write_atomically(self.path("pages", name), reading.pages))}
         if "sha256" in record:
             _write(self.path("records", name), record)
 
     def pages(self, names: list[str], columns: list[str] | None = None) -> pd.DataFrame:
         """PAGE_COLUMNS of filings and what each page says by itself (:func:`lib.ahead.facts.facts_of`)."""
-        found = (pd.read_parquet(self.path("pages", name), columns=columns) for name in names)
-        return pd.concat(found, ignore_index=True)
+        tables = (pd.read_parquet(self.path("pages", name), columns=columns) for name in names)
+        return pd.concat(tables, ignore_index=True)
 
 
 def _is_gone(path: Path) -> bool:
@@ -202,10 +202,12 @@ def _read(path: Path) -> dict:
 
 def archive_index(dataset: str, profile: str = "default", to: Path | None = None) -> ArchiveIndex:
     """The index of a dataset's filings, by name or path, among the artifacts or, with its collection, in a folder."""
-    named = {"demo": DEMO, "financebench": financebench_root(), "": financebench_root() or DEMO}
-    root = named.get(dataset) or folder_of(dataset)
+    roots = {"demo": DEMO, "financebench": financebench_root(), "": financebench_root() or DEMO}
+    root = roots.get(dataset) or folder_of(dataset)
     if root is None:
-        raise StudyError(f"{printable(dataset[:MOST_LETTERS])}: no folder; give financebench, demo, or one with PDFs")
+        raise StudyError(
+            f"{printable(dataset[:MOST_LETTERS])}: not a folder; give financebench, demo, or a folder with PDFs"
+        )
     settings = load_profile(profile)
     folder = to or ARTIFACTS / named_apart(root) / settings.name / "archive"
     return ArchiveIndex(folder, settings, root, None if to else ARTIFACTS / INDEX)
@@ -222,11 +224,11 @@ def write_index(archive: ArchiveIndex, say: Callable[[str], None] = print) -> tu
         with archive.open(writes=True, say=say) as index:
             index.drop(index.damaged())
             before = archive.compare(index)
-            archive.sweep(before.kept)
-            index.drop([*index.filings().keys() - before.kept.keys() - before.missing.keys()])
+            archive.clean(before.unchanged)
+            index.drop([*index.filings().keys() - before.unchanged.keys() - before.missing.keys()])
             missing, rows = [*before.missing.values()], []
-            done = mapped(Step(archive.root, archive.profile, index.filings()), missing) if missing else ()
-            for made in tqdm(done, total=len(missing), desc="index", unit="filing", mininterval=2, disable=not missing):
-                archive.put(index, made)
-                rows.append([archive.root / made.record["source"], *(made.record[name] for name in COUNTED)])
+            readings = mapped(Step(archive.root, archive.profile, index.filings()), missing) if missing else ()
+            for one in tqdm(readings, "index", len(missing), unit="filing", mininterval=2, disable=not missing):
+                archive.put(index, one)
+                rows.append([archive.root / one.record["source"], *(one.record[name] for name in COUNTED)])
     return before, pd.DataFrame(rows, columns=["source", *COUNTED])

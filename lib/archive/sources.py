@@ -11,7 +11,7 @@ MOST_BYTES = 200  # of a file's name: those of its index are longer
 MOST_NAMED = 5  # sub-folders in a message
 
 
-def about(source: Path, root: Path) -> dict:
+def file_stat(source: Path, root: Path) -> dict:
     """Path in the archive, size and time of a filing's file."""
     stat = source.stat()
     return {"source": source.relative_to(root).as_posix(), "size": stat.st_size, "mtime_ns": stat.st_mtime_ns}
@@ -20,11 +20,11 @@ def about(source: Path, root: Path) -> dict:
 def sources_of(root: Path) -> tuple[dict[str, Path], list[str]]:
     """The files of an archive's filings by name (``pages/*.jsonl`` before ``pdfs/*.pdf`` before ``*.pdf``; no hidden
     ones), and what is wrong with files that are none."""
-    problems, found = Problems(root), {}
+    problems, sources = Problems(root), {}
     for folder, suffix in ((root / "pages", ".jsonl"), (root / "pdfs", ".pdf"), (root, ".pdf")):
         is_there = folder.is_dir() and problems.can_read(folder, is_folder=True)
         for path in sorted(folder.iterdir()) if is_there else ():
-            other = found.get(path.stem)
+            other = sources.get(path.stem)
             if path.name[0] == "." or path.suffix.lower() != suffix or (other and other.suffix == ".jsonl"):
                 continue
             if CONTROL.search(path.name) or len(path.name.encode()) > MOST_BYTES:
@@ -32,15 +32,15 @@ def sources_of(root: Path) -> tuple[dict[str, Path], list[str]]:
             elif other:
                 problems.add(path, f"has the name of {other.relative_to(root)}; rename or remove one of the two")
             elif problems.can_read(path):
-                found[path.stem] = path
-    return dict(sorted(found.items())), problems.messages
+                sources[path.stem] = path
+    return dict(sorted(sources.items())), problems.messages
 
 
 def passed_over(root: Path) -> list[str]:
     """What a folder holds that may be a filing and is not read, a line each: in another format, and in sub-folders."""
     read, lines = {root: ".pdf", root / "pdfs": ".pdf", root / "pages": ".jsonl"}, []
-    there = [path for folder in read if folder.is_dir() for path in sorted(folder.iterdir()) if path.is_file()]
-    others = [path for path in there if path.name[0] != "." and path.suffix.lower() != read[path.parent]]
+    files = [path for folder in read if folder.is_dir() for path in sorted(folder.iterdir()) if path.is_file()]
+    others = [path for path in files if path.name[0] != "." and path.suffix.lower() != read[path.parent]]
     if others := [path for path in others if path.suffix.lower() in DOCUMENT_ENDINGS]:
         lines.append(f"{_counted(others)}; save what is a filing as PDF in pdfs/, or as page text in pages/")
     nested = [path for path in in_sub_folders(root) if path.parent not in read and root / "data" not in path.parents]

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from tokenizers import Tokenizer
 
 from lib.ahead.facts import facts_of
-from lib.archive.sources import about
+from lib.archive.sources import file_stat
 from lib.data.chunks import load_tokenizer, split_pages
 from lib.data.pages import read_filing
 from lib.files import digest_of, digest_of_file
@@ -41,10 +41,10 @@ def step_digest() -> str:
 
 
 class Step:
-    """Reads a filing, cuts it, and embeds it unless its windows are ``known``, by doc_name and digest."""
+    """Reads a filing, cuts it, and embeds it unless the collection has its windows: ``digests`` by doc_name."""
 
-    def __init__(self, root: Path, profile: Settings, known: Mapping[str, str]):
-        self.root, self.known = root, known
+    def __init__(self, root: Path, profile: Settings, digests: Mapping[str, str]):
+        self.root, self.digests = root, digests
         self.chunks, self.embedder = profile.chunks, profile.embedder
 
     @cached_property
@@ -61,7 +61,7 @@ class Step:
         """What became of a filing; its record has the ``problem`` with one that is left out."""
         record = {"source": source.relative_to(self.root).as_posix(), "n_pages": 0, "n_blank": 0, "windows": ""}
         try:
-            record |= about(source, self.root) | {"sha256": digest_of_file(source)}
+            record |= file_stat(source, self.root) | {"sha256": digest_of_file(source)}
         except OSError as error:  # it was removed meanwhile
             return Reading(record | {"problem": f"{source.name}: cannot be opened ({error.strerror})"})
         texts, problems = read_filing(source, self.root)
@@ -76,8 +76,8 @@ class Step:
             return Reading(record | {"problem": f"{record['source']}: no page has a word; remove the filing"})
         chunk_ids = chunks["chunk_id"].iloc[windows["chunk"]].tolist()
         digest = filing_digest(chunk_ids, windows["text"])
-        is_known = self.known.get(source.stem) == digest
-        vectors = None if is_known else encode_filing(self.encoder, windows["text"])
+        has_vectors = self.digests.get(source.stem) == digest
+        vectors = None if has_vectors else encode_filing(self.encoder, windows["text"])
         table = pa.Table.from_pandas(pages.join(facts_of(texts)), preserve_index=False)
         packed = pa.BufferOutputStream()
         pq.write_table(table.replace_schema_metadata(None), packed, compression="zstd")

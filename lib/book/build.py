@@ -20,7 +20,7 @@ from lib.book.explorer import write_explorer
 from lib.book.manifest import UNKNOWN, shortened, stages_of, write_exports, write_manifest, write_results
 from lib.book.notebooks import REPOSITORY, STAMPS, changed_chapters, chapters, forget_stages, read_json, run_all, stamps
 from lib.book.pages import write_pages
-from lib.diagnose.kept import OUTSIDE
+from lib.diagnose.stored import OUTSIDE
 from lib.files import ROOT
 from lib.models.weights import hub_models
 from lib.options import Names

@@ -10,7 +10,7 @@ import pandas as pd
 from lib.analysis.measured import TIMES, known_table
 from lib.book.leaderboard import ZIP, folder_of, published_sets
 from lib.book.templates import filled
-from lib.diagnose.kept import kept_runs
+from lib.diagnose.stored import stored_runs
 from lib.files import write_atomically
 from lib.published import MANIFEST, exported_metrics, exported_run, questions_csv
 from lib.runs import qrels
@@ -32,7 +32,7 @@ def write_downloads(study: Study, target: Path) -> None:
             if condition == "standard":
                 write_atomically(target / folder_of(name, study) / f"{method}.trec.gz", content)
         packed |= {f"{name}/{file}": content for file, content in found.items()}
-    for one in kept_runs(study):
+    for one in stored_runs(study):
         content = gzip.compress(one.run_file.read_bytes(), mtime=0)
         write_atomically(target / folder_of(study.dataset.name, study) / f"{one.name}.trec.gz", content)
     if (times := known_table(study, TIMES)) is not None:

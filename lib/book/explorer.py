@@ -19,8 +19,8 @@ from lib.answers.calculation import CALCULATED_STAGE, derivation
 from lib.book.manifest import read_summary
 from lib.book.notebooks import read_stages
 from lib.data.pdf import drawn
-from lib.diagnose.kept import kept_runs
 from lib.diagnose.run_file import read_docnos
+from lib.diagnose.stored import stored_runs
 from lib.files import digest_of
 from lib.method import MAIN
 from lib.method_sets import TRAINED, baselines, measured
@@ -131,7 +131,7 @@ def runs_of(study: Study) -> dict[str, dict[str, pd.DataFrame]]:
     for method, condition in measured(study.profile):
         with suppress(NeedsFilings):
             found[condition][method] = study.run(method, condition)
-    for outside in kept_runs(study):
+    for outside in stored_runs(study):
         pages = read_docnos(outside.run_file)
         found["standard"].setdefault(outside.name, pages[pages["doc_name"].isin(study.filings["doc_name"])])
     return {condition: of for condition, of in found.items() if of}

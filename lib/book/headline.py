@@ -8,8 +8,7 @@ from lib.ahead.sets import SETS
 from lib.analysis import encoders, finding
 from lib.analysis.breakdowns import NAMED, named
 from lib.analysis.climb import K, climb
-from lib.analysis.families import RUNG
-from lib.analysis.ladder import LADDER
+from lib.analysis.ladder import LADDER, published_name
 from lib.book.manifest import read_summary
 from lib.book.templates import filled
 from lib.evaluation import read_metrics
@@ -53,7 +52,9 @@ def sentences(summary: pd.DataFrame, metrics: Metrics) -> list[str]:
     """The finding in one sentence, and three that explain it, with the numbers of a summary (SUMMARY_COLUMNS)."""
     pages, docs = (at_k(summary, metric)["mean"] for metric in ("page_recall", "doc_recall"))
     base = ordinary(summary)
-    without_kinds, whole = (at_k(summary, f"{RUNG}{rung.name}")["mean"].get("ahead") for rung in LADDER[-2:])
+    without_kinds, whole = (
+        at_k(summary, published_name("page_recall", rung.name))["mean"].get("ahead") for rung in LADDER[-2:]
+    )
     return filled(
         "sentences",
         k=K,

@@ -13,7 +13,7 @@ from lib.analysis.measured import TIMES, known_table
 from lib.book.manifest import read_summary
 from lib.book.notebooks import read_json
 from lib.book.templates import filled
-from lib.diagnose.kept import Outside, kept_runs
+from lib.diagnose.stored import StoredRun, stored_runs
 from lib.evaluation import read_metrics, summarise
 from lib.method import OWN
 from lib.method_sets import in_comparisons
@@ -89,7 +89,7 @@ def published_sets(study: Study) -> dict[str, Published]:
 
 def sets_of(study: Study) -> Iterator[tuple[str, Results]]:
     """The study's own results, runs from outside that were diagnosed here among them, then :func:`published_sets`."""
-    outside = [one.metrics for one in kept_runs(study)]
+    outside = [one.metrics for one in stored_runs(study)]
     outside = [one[one["metric"].isin([*SHOWN]) & one["k"].isin([*SHOWN.values()])] for one in outside]
     draws = Resampling.of(study)
     summary = pd.concat([read_summary(study), *(summarise(one, draws) for one in outside)])
@@ -109,7 +109,7 @@ def board(study: Study) -> pd.DataFrame:
         (by the paper), n, page recall of each kind (``types: NAME (n)``, ``forms: NAME (n)``), COSTS, ``run_s`` and
         ``peak_mib`` (all questions at once); NaN where it was not measured.
     """
-    outside, parts = {one.name: one for one in kept_runs(study)}, []
+    outside, parts = {one.name: one for one in stored_runs(study)}, []
     times = known_table(study, TIMES, ["method", *COSTS]).set_index("method")[COSTS]
     for name, one in sets_of(study):
         summary = one.summary[one.summary["method"].isin({*in_comparisons(), *outside})]
@@ -131,11 +131,11 @@ def board(study: Study) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def about(method: str, outside: Outside | None = None) -> dict[str, str]:
+def about(method: str, outside: StoredRun | None = None) -> dict[str, str]:
     """Title, the row that it is a variant of (or itself), what it needs (with semicolons), link, and where it is from,
     of a row of the method table or a run from outside."""
     if outside:
-        return {"title": outside.title, "family": method, "needs": "", "link": "", "by": outside.by}
+        return {"title": outside.name, "family": method, "needs": "", "link": "", "by": "diagnosed here"}
     row = METHODS[method]
     link = f"{'methods' if row.family in OWN else 'siblings'}.html#{make_id(f'method-{method}')}"
     return {"title": row.title, "family": family(method), "needs": "; ".join(row.needs), "link": link, "by": ""}

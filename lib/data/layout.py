@@ -26,8 +26,8 @@ from lib.files import digest_of, digest_of_file
 QUESTION_FILES, DOCUMENTS = ("*open_source*.jsonl", "*questions*.jsonl"), "*document_information*.jsonl"
 DOCUMENT_ENDINGS = (".pdf", ".jsonl", ".htm", ".html", ".xhtml", ".xml", ".txt", ".doc", ".docx", ".rtf", ".zip")
 MOST_FOLDERS = 10_000  # that are looked through for documents
-#: Of datasets whose results are kept under the fingerprint of their files alone: that, and the filings' digest.
-KEPT = {
+#: Fingerprints of files alone, under which results were published, with the digest of the filings that go with each.
+FROZEN_FINGERPRINTS = {
     "1b447b5fa654bc1cdd52": "dcf424bc22574e2f7259",  # FinanceBench
     "33a8a230174ee4551806": "dcf424bc22574e2f7259",  # the page questions
     "a0c4f7ebabed4ba3b5f0": "810f1bfd806213dbefdc",  # the demo
@@ -36,7 +36,7 @@ KEPT = {
 
 @dataclass(frozen=True)
 class Dataset:
-    """A question set and its filings, whose records were read and are sound; pages are checked once extracted."""
+    """A question set and its filings, whose records are valid; pages are checked once extracted."""
 
     name: str  # of the question set; used in paths
     root: Path  # of the filings
@@ -49,14 +49,14 @@ class Dataset:
 
     @cached_property
     def fingerprint(self) -> str:
-        """SHA-256 over names and bytes of every file that is read and what is known of each filing, 20 hex digits."""
+        """SHA-256 over names and bytes of every file that is read and the filings' descriptions, 20 hex digits."""
         files = hashlib.sha256(self._listing(self.question_file).encode()).hexdigest()[:20]
         described = self.filings_digest
-        return files if KEPT.get(files) == described else digest_of([files, described])[:20]
+        return files if FROZEN_FINGERPRINTS.get(files) == described else digest_of([files, described])[:20]
 
     @cached_property
     def filings_digest(self) -> str:
-        """SHA-256 over the filings' files, names and bytes, and what is known of each filing, 20 hex digits."""
+        """SHA-256 over names and bytes of the filings' files and their descriptions, 20 hex digits."""
         return hashlib.sha256((self._listing() + self.filings.to_csv(index=False)).encode()).hexdigest()[:20]
 
     @cached_property

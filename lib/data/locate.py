@@ -1,4 +1,4 @@
-"""Finding a dataset by name or path: FinanceBench where it lies, the embedded demo, or the reader's own folder."""
+"""Finding a dataset by name or path: FinanceBench on this machine, the embedded demo, or the reader's own folder."""
 
 import json
 import os
@@ -15,13 +15,13 @@ from lib.schema import DatasetError
 
 DATA, DEMO, RESULTS = ROOT / "data", ROOT / "data" / "demo", ROOT / "book" / "results"
 DATA_VARIABLE = "RETRIEVAL_GAP_DATA"
-NAMES = ("demo", "financebench", "store", "reruns", "locks")  # with a meaning of their own
+RESERVED_NAMES = ("demo", "financebench", "store", "reruns", "locks")  # of datasets and of folders among the artifacts
 RECORD = "dataset.json"  # in a dataset's folder of artifacts: which dataset that is
 
 
 def folder_of(name: str | Path) -> Path | None:
-    """The folder of this path; none where there is no such folder, or a path cannot be so."""
-    with suppress(OSError, RuntimeError, ValueError):  # too long; of an unknown ~user; with a null
+    """The folder of this path; None where there is none, or the path is invalid."""
+    with suppress(OSError, RuntimeError, ValueError):  # too long; of an unknown ~user; with a null character
         path = Path(name).expanduser()
         return path if path.is_dir() and not CONTROL.search(str(path.resolve())) else None
     return None
@@ -33,7 +33,7 @@ def is_dataset(root: Path | None) -> bool:
 
 
 def financebench_root() -> Path | None:
-    """Where FinanceBench lies on this machine: in ``$RETRIEVAL_GAP_DATA``, which then must contain it, or ``data``."""
+    """FinanceBench's folder on this machine: in ``$RETRIEVAL_GAP_DATA``, which then must contain it, or ``data``."""
     chosen = os.environ.get(DATA_VARIABLE)
     root = folder_of(Path(chosen or DATA) / "financebench")
     if chosen and not is_dataset(root):
@@ -43,17 +43,17 @@ def financebench_root() -> Path | None:
 
 
 def questions_root(name: str) -> Path | None:
-    """Where a question set lies on this machine: the folder of this path, or of this name where datasets lie."""
+    """The folder of a question set on this machine: of this path, or of this name beside other datasets."""
     roots = name, Path(os.environ.get(DATA_VARIABLE) or DATA) / name
     return next(filter(is_dataset, map(folder_of, roots)), None)
 
 
 def open_dataset(name: str, questions: str = "", artifacts: Path | None = None) -> Dataset:
     """A dataset: ``financebench`` (downloaded if it is not here), ``demo``, or a folder in their layout; without a name
-    FinanceBench where it lies on this machine, else the demo.
+    FinanceBench if it is on this machine, else the demo.
 
-    ``questions`` is another question set over its filings: a folder, or a name where datasets lie. ``artifacts`` is
-    where it is :func:`recorded`.
+    ``questions`` is another question set over its filings: a folder, or a name beside other datasets. ``artifacts`` is
+    the folder in which it is :func:`recorded`.
     """
     collection = recorded(_open_collection(name), artifacts)
     if questions in ("", collection.name):
@@ -62,8 +62,8 @@ def open_dataset(name: str, questions: str = "", artifacts: Path | None = None) 
         return recorded(read_questions(root, name_of(questions), collection), artifacts)
     published = ", ".join(sorted(path.parents[1].name for path in RESULTS.glob("*/default/manifest.json")))
     other = f", or the name of a published one: {published}" if published else ""
-    shown = printable(questions[:MOST_LETTERS])
-    raise DatasetError(f"{shown}: no question set; give a folder with data/*questions*.jsonl{other}")
+    wanted = f"give a folder with data/*questions*.jsonl{other}"
+    raise DatasetError(f"{printable(questions[:MOST_LETTERS])}: no question set; {wanted}")
 
 
 def _open_collection(name: str) -> Dataset:
@@ -71,13 +71,12 @@ def _open_collection(name: str) -> Dataset:
     if name == "financebench" or root:
         return read_dataset(root or download_financebench(DATA / "financebench"), "financebench")
     if not name:
-        print("FinanceBench is not here: this is the synthetic DEMO. For the study say DATASET=financebench.")
+        print("FinanceBench is not here: this is the synthetic DEMO. For the study use DATASET=financebench.")
     root = DEMO if name in ("", "demo") else folder_of(name)
     if is_dataset(root):
         return read_dataset(root, "demo" if root.resolve() == DEMO.resolve() else name_of(root))
-    shown = printable(name[:MOST_LETTERS])
-    wanted = "give financebench, demo, or such a folder's path, whose data may be read"
-    raise DatasetError(f"{shown}: no folder with data/*.jsonl; {wanted}")
+    wanted = "give financebench, demo, or such a folder's path, with read permission"
+    raise DatasetError(f"{printable(name[:MOST_LETTERS])}: no folder with data/*.jsonl; {wanted}")
 
 
 def name_of(root: Path | str) -> str:
@@ -87,9 +86,12 @@ def name_of(root: Path | str) -> str:
 
 def named_apart(root: Path) -> str:
     """A folder's name with a digest of its path, so that no two folders share it; the study's datasets have a name."""
-    own = {DEMO.resolve(): "demo"} | ({known.resolve(): "financebench"} if (known := financebench_root()) else {})
-    path = root.resolve()
-    return own.get(path) or f"{name_of(path) or 'root'}-{digest_of(str(path))[:8]}"
+    path, financebench = root.resolve(), financebench_root()
+    if path == DEMO.resolve():
+        return "demo"
+    if financebench and path == financebench.resolve():
+        return "financebench"
+    return f"{name_of(path) or 'root'}-{digest_of(str(path))[:8]}"
 
 
 def recorded(dataset: Dataset, artifacts: Path | None) -> Dataset:
@@ -98,19 +100,19 @@ def recorded(dataset: Dataset, artifacts: Path | None) -> Dataset:
     A copy is the same dataset; so is what changed at its place.
     """
     place = {"questions": str(dataset.question_file.resolve()), "filings": str(dataset.root.resolve())}
-    own, known, records = place | {"fingerprint": dataset.fingerprint}, {}, []
+    record, other, files = place | {"fingerprint": dataset.fingerprint}, {}, []
     if dataset.root not in (DEMO, financebench_root()) or dataset.collection != dataset.name:  # not the study's
-        known = {"fingerprint": ""} if dataset.name in NAMES else {}
-        records.append(RESULTS / dataset.name / "default" / "manifest.json")
+        other = {"fingerprint": ""} if dataset.name in RESERVED_NAMES else {}
+        files.append(RESULTS / dataset.name / "default" / "manifest.json")
     if artifacts:
-        records.append(artifacts / dataset.name / RECORD)
-    for record in filter(Path.is_file, records):
+        files.append(artifacts / dataset.name / RECORD)
+    for file in filter(Path.is_file, files):
         with suppress(ValueError):  # a damaged record is written again
-            known = json.loads(record.read_text(encoding="utf-8"))
-    is_here = known.items() >= place.items()
-    if known and not is_here and known.get("fingerprint") != dataset.fingerprint:
+            other = json.loads(file.read_text(encoding="utf-8"))
+    is_same_place = other.items() >= place.items()
+    if other and not is_same_place and other.get("fingerprint") != dataset.fingerprint:
         folder = dataset.question_file.parent.parent
         raise DatasetError(f"{folder}: another dataset has the name {dataset.name}; rename the folder")
-    if artifacts and known != own:
-        write_atomically(records[-1], json.dumps(own, indent=1) + "\n")
+    if artifacts and other != record:
+        write_atomically(files[-1], json.dumps(record, indent=1) + "\n")
     return dataset

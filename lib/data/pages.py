@@ -1,4 +1,4 @@
-"""The text of a dataset's pages, and whether the gold pages of its questions fit them.
+"""The text of a dataset's pages, and whether the gold pages of its questions match them.
 
 Pages come from PDFs through PyMuPDF, or are given as text; they are numbered from 0, and blank pages are kept.
 """
@@ -19,23 +19,24 @@ from lib.schema import PAGE_COLUMNS
 from lib.text.tokens import words_in_any_script
 
 N_PROCESSES = 2
-MIN_OVERLAP = 0.5  # share of the evidence's words that stand on its page: it was copied from the PDF's text
+MIN_OVERLAP = 0.5  # share of the evidence's words that are on its page: it was copied from the PDF's text
+GOLD_PAGE = "correct evidence_page_num (the PDF's index, from 0)"
 
 
 def extract_pages(dataset: Dataset, problems: Problems | None = None) -> pd.DataFrame:
     """The text of every page of every filing (PAGE_COLUMNS), blank pages too.
 
-    A DatasetError has every problem of a filing or noted before, at once; if there is any, of :func:`check_gold` too.
+    A DatasetError lists every problem of a filing, and those found before; if there is any, of :func:`check_gold` too.
     """
     problems = problems or Problems(dataset.root)
     sources = {doc_name: dataset.source(doc_name) for doc_name in dataset.filings["doc_name"]}
     with ThreadPoolExecutor(N_PROCESSES) as pool:  # each PDF is read by a process of its own
-        read = pool.map(partial(read_filing, root=dataset.root), sources.values())
-        filings = list(tqdm(read, total=len(sources), desc="pages", unit="filing", mininterval=2))
+        results = pool.map(partial(read_filing, root=dataset.root), sources.values())
+        filings = list(tqdm(results, total=len(sources), desc="pages", unit="filing", mininterval=2))
     rows, first = [], {}
     for (doc_name, source), (texts, messages) in zip(sources.items(), filings, strict=True):
         if (same := first.setdefault(digest_of_file(source), source)) is not source:
-            problems.add(source, f"the same bytes as {same.name}; its pages would count twice; remove one of the two")
+            problems.add(source, f"the same bytes as {same.name}; remove one, as its pages would count twice")
         problems.messages += messages
         rows += [(doc_name, page, text) for page, text in enumerate(texts)]
     pages = pd.DataFrame(rows, columns=list(PAGE_COLUMNS))
@@ -45,28 +46,29 @@ def extract_pages(dataset: Dataset, problems: Problems | None = None) -> pd.Data
 
 
 def read_filing(source: Path, root: Path) -> tuple[list[str], list[str]]:
-    """The texts of one filing's pages, and what is wrong with its file below ``root``; then no texts."""
+    """The texts of one filing's pages, and the problems of its file below ``root``; then no texts."""
     problems = Problems(root)
     if source.suffix == ".jsonl":
-        texts = _read_text(source, problems)
+        texts, fix = _page_texts(source, problems), "give it text"
     else:
         texts, wrong = read_texts(source)
+        path = shlex.quote(source.relative_to(root).as_posix())
+        fix = f"recognise it (OCR), as with ocrmypdf {path} {path}"
         if wrong:
             problems.add(source, f"the PDF {wrong}")
     if not problems.messages and not any(map(str.strip, texts)):
-        path = shlex.quote(source.relative_to(root).as_posix())
-        mend = "give it text" if source.suffix == ".jsonl" else f"recognise it (OCR), as with ocrmypdf {path} {path}"
-        problems.add(source, f"no page has text, as in a scan; {mend}, or remove the filing")
+        problems.add(source, f"no page has text, as in a scan; {fix}, or remove the filing")
     return [] if problems.messages else texts, problems.messages
 
 
-def _read_text(source: Path, problems: Problems) -> list[str]:
+def _page_texts(source: Path, problems: Problems) -> list[str]:
+    """The texts of a file of pages, one record a line in the order of the pages."""
     texts, expected = [], 0
     for line, doc_name, page in read_records(source, Page, problems):
         if page and doc_name != source.stem:
-            problems.add(source, f"doc_name is not {source.stem}; mend the name", line)
+            problems.add(source, f"doc_name is not {source.stem}; correct it", line)
         if page and page.page != expected:
-            problems.add(source, f"page {page.page} where {expected} comes next; count from 0, leave none out", line)
+            problems.add(source, f"page {page.page} where {expected} is next; count from 0, leave none out", line)
         texts.append(page.text if page else "")
         expected = (page.page if page else expected) + 1
     if not texts and not problems.messages:
@@ -77,23 +79,21 @@ def _read_text(source: Path, problems: Problems) -> list[str]:
 def check_gold(dataset: Dataset, pages: pd.DataFrame, problems: Problems | None = None) -> int:
     """Check a question set against the pages (PAGE_COLUMNS); returns how many pieces of evidence there are.
 
-    A DatasetError has the ``problems`` noted before, and every gold page that is not there, has no text, or not the
+    A DatasetError lists the ``problems`` found before, and every gold page that is missing, has no text, or not the
     evidence's.
     """
     problems = problems or Problems(dataset.question_file.parent.parent)
-    texts = pages.groupby("doc_name")["text"].agg(list)
-    for piece in dataset.evidence[dataset.evidence["doc_name"].isin(texts.index)].itertuples():
-        doc_name, page, of_filing = piece.doc_name, piece.page, texts[piece.doc_name]
-        wrong, mend = "", "evidence_page_num (the PDF's index, from 0)"
-        if page >= len(of_filing):
-            wrong = f"gold page {page} is past the end of {doc_name} ({len(of_filing)} pages, 0-based); correct {mend}"
-        elif not of_filing[page].strip():
-            wrong = f"gold page {page} of {doc_name} has no text; recognise it (OCR), or correct {mend}"
-        elif words := words_in_any_script(piece.text):
-            share = len(words & words_in_any_script(of_filing[page])) / len(words)
-            on_page = f"only {share:.0%} of the evidence's words stand on page {page} of {doc_name}"
-            wrong = f"{on_page}; correct {mend} or the text" if share < MIN_OVERLAP else ""
-        if wrong:
-            problems.add(dataset.question_file, wrong, piece.line)
+    filings = pages.groupby("doc_name")["text"].agg(list)
+    for piece in dataset.evidence[dataset.evidence["doc_name"].isin(filings.index)].itertuples():
+        texts, gold = filings[piece.doc_name], f"gold page {piece.page} of {piece.doc_name}"
+        add, words = partial(problems.add, dataset.question_file, line=piece.line), words_in_any_script(piece.text)
+        if piece.page >= len(texts):
+            add(f"{gold} is past its end ({len(texts)} pages, 0-based); {GOLD_PAGE}")
+        elif not texts[piece.page].strip():
+            add(f"{gold} has no text; recognise it (OCR), or {GOLD_PAGE}")
+        elif words:
+            share = len(words & words_in_any_script(texts[piece.page])) / len(words)
+            if share < MIN_OVERLAP:
+                add(f"{gold} has only {share:.0%} of the evidence's words; {GOLD_PAGE} or the text")
     problems.stop()
     return len(dataset.evidence)

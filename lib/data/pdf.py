@@ -1,5 +1,5 @@
-"""PDFs, read in a process of their own with bounded memory and processor time: texts of pages, what stands where on
-them, pictures of a page."""
+"""PDFs, read in a process of their own with limited memory and processor time: texts of pages, their layout, pictures
+of a page."""
 
 import json
 import re
@@ -20,8 +20,10 @@ MEMORY_MIB, PROCESSOR_S = 512, 60  # the longest filing of FinanceBench, 503 pag
 MOST_PIXELS = 4_000_000  # of a picture; a letter page at 110 dpi has 1.1 million
 #: MuPDF then goes on without the rest; FreeType's warnings of sizes are none.
 NO_MEMORY = re.compile(r"alloc \(.*\) failed")
-TOO_MUCH = f"needs more than {MEMORY_MIB} MiB or {PROCESSOR_S} s to read, or crashes the reader; save it anew, as with \
+TOO_MUCH = (
+    f"needs more than {MEMORY_MIB} MiB or {PROCESSOR_S} s to read, or crashes the reader; save it again, as with \
 qpdf IN OUT"
+)
 OBJECT = re.compile(rb"\d\s+\d+\s+obj\b")
 SPAN = ("text", "size", "flags", "font")
 MARK = (1.0, 0.85, 0.2)
@@ -29,62 +31,62 @@ MARK = (1.0, 0.85, 0.2)
 
 def read_texts(source: Path) -> tuple[list[str], str]:
     """The texts of a PDF's pages, and what is wrong with the file (empty if nothing is)."""
-    if (found := _apart("texts", source)) is None:
+    if (output := _in_process("texts", source)) is None:
         return [], TOO_MUCH
-    return tuple(json.loads(found))
+    return tuple(json.loads(output))
 
 
 def read_layout(source: Path) -> list[tuple[list[dict], list[list[float]]]]:
     """What :func:`layout_of` gives of every page of a PDF; a StudyError if it cannot be read within the limits."""
-    if (found := _apart("laid", source)) is None:
+    if (output := _in_process("laid", source)) is None:
         raise StudyError(f"{source}: the PDF's layout {TOO_MUCH}")
-    return json.loads(found)
+    return json.loads(output)
 
 
 def picture(source: Path, page: int, dpi: int, evidence: str = "") -> bytes:
     """A page (from 0) as PNG of at most MOST_PIXELS, with its evidence marked; a StudyError if it cannot be drawn."""
-    if not (drawn := _apart("drawn", source, page, dpi, evidence)):
+    if not (image := _in_process("drawn", source, page, dpi, evidence)):
         raise StudyError(f"page {page} of {source.name} cannot be drawn")
-    return drawn
+    return image
 
 
-def _apart(wanted: str, source: Path, *given: object) -> bytes | None:
-    """What a function of this module writes when it is run with limits; None where it failed."""
-    words = json.dumps([MEMORY_MIB, PROCESSOR_S, wanted, str(source.absolute()), *given]).encode()
-    done = subprocess.run([sys.executable, "-m", "lib.data.pdf"], input=words, capture_output=True, cwd=ROOT)
+def _in_process(function: str, source: Path, *arguments: object) -> bytes | None:
+    """The output of a function of this module in a process with limits; None where it failed."""
+    request = json.dumps([MEMORY_MIB, PROCESSOR_S, function, str(source.absolute()), *arguments]).encode()
+    done = subprocess.run([sys.executable, "-m", "lib.data.pdf"], input=request, capture_output=True, cwd=ROOT)
     return done.stdout if done.returncode == 0 else None
 
 
 def texts(source: str) -> bytes:
-    """As JSON what :func:`read_texts` gives."""
+    """The result of :func:`read_texts` as JSON."""
     import pymupdf
 
-    found, wrong, said = [], "", ""
+    pages, wrong, message = [], "", ""
     is_whole = has_end(Path(source).read_bytes())
     try:
         with pymupdf.open(source) as pdf:
             if pdf.needs_pass:
                 wrong = "is encrypted; save it without a password"
             elif pdf.is_pdf and is_whole:
-                found = [page.get_text().replace("\x00", "") for page in pdf]
-                found = [] if pdf.is_repaired and not any(found) else found
+                pages = [page.get_text().replace("\x00", "") for page in pdf]
+                pages = [] if pdf.is_repaired and not any(pages) else pages
     except (RuntimeError, ValueError) as error:
-        said = str(error)
-    if NO_MEMORY.search(said + pymupdf.TOOLS.mupdf_warnings()):
-        raise MemoryError("a page's text is not whole")
-    wrong = wrong or ("" if found else "is damaged, truncated or no PDF; download it again")
-    return json.dumps([found, wrong]).encode()
+        message = str(error)
+    if NO_MEMORY.search(message + pymupdf.TOOLS.mupdf_warnings()):
+        raise MemoryError("the text of a page is incomplete")
+    wrong = wrong or ("" if pages else "is damaged, truncated or not a PDF; download it again")
+    return json.dumps([pages, wrong]).encode()
 
 
 def has_end(content: bytes) -> bool:
-    """Whether a PDF's bytes have its end, and behind it at most what is no part of it: no object."""
+    """Whether a PDF's bytes have its end, and after it no object, so that at most foreign bytes follow."""
     end = max(content.rfind(mark) for mark in (b"%%EOF", b"startxref"))
     return end >= 0 and not OBJECT.search(content, end)
 
 
 def layout_of(page: "pymupdf.Page") -> tuple[list[dict], list[tuple[float, ...]]]:
-    """The lines of a page in the order of its text, each with ``bbox`` and ``spans`` of the fields SPAN, and boxes of
-    what is drawn on it; places in points."""
+    """The lines of a page in the order of its text, each with ``bbox`` and ``spans`` of the fields SPAN, and the boxes
+    of its drawings; in points."""
     import pymupdf
 
     blocks = page.get_text("dict", flags=pymupdf.TEXTFLAGS_TEXT)["blocks"]
@@ -97,7 +99,7 @@ def layout_of(page: "pymupdf.Page") -> tuple[list[dict], list[tuple[float, ...]]
 
 
 def laid(source: str) -> bytes:
-    """As JSON what :func:`read_layout` gives."""
+    """The result of :func:`read_layout` as JSON."""
     import pymupdf
 
     with pymupdf.open(source) as pdf:
@@ -105,7 +107,7 @@ def laid(source: str) -> bytes:
 
 
 def drawn(source: str, page: int, dpi: int, evidence: str) -> bytes:
-    """As :func:`picture`."""
+    """The result of :func:`picture`."""
     import pymupdf
 
     with pymupdf.open(source) as pdf:
@@ -121,8 +123,8 @@ if __name__ == "__main__":
     import pymupdf
 
     pymupdf.TOOLS.mupdf_display_errors(False)
-    memory_mib, processor_s, wanted, *about = json.load(sys.stdin)
-    with suppress(ValueError, OSError):  # macOS knows no limit of memory
+    memory_mib, processor_s, function, *arguments = json.load(sys.stdin)
+    with suppress(ValueError, OSError):  # macOS has no limit of memory
         resource.setrlimit(resource.RLIMIT_AS, (memory_mib * 2**20,) * 2)
     resource.setrlimit(resource.RLIMIT_CPU, (processor_s, processor_s + 1))
-    sys.stdout.buffer.write({"texts": texts, "laid": laid, "drawn": drawn}[wanted](*about))
+    sys.stdout.buffer.write({"texts": texts, "laid": laid, "drawn": drawn}[function](*arguments))

@@ -1,7 +1,7 @@
-"""What runs from outside find and lose, beside the study's rows: measured by the study's own functions, and kept."""
+"""What runs from outside find and lose, beside the study's rows: measured by the study's own functions, and stored."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,8 +15,8 @@ from lib.answers.answers import best_baseline
 from lib.answers.pages_read import texts_of_pages
 from lib.data.locate import financebench_root
 from lib.diagnose import page
-from lib.diagnose.kept import keep
-from lib.diagnose.run_file import Given, read_run
+from lib.diagnose.run_file import OutsideRun, read_run
+from lib.diagnose.stored import store_run
 from lib.evaluation import METRIC_COLUMNS, chunk_texts, evaluate_given, in_order, read_metrics, summarise
 from lib.method_sets import baselines, in_comparisons
 from lib.methods import METHODS
@@ -28,7 +28,7 @@ from lib.studies import open_study
 from lib.study import Study
 
 BESIDE = ("dense_records", "ahead")  # and the best baseline
-NEEDED = "doc_recall|page_recall|page_hit"  # of the study's rows
+OF_STUDY = ("doc_recall", "page_recall", "page_hit")  # metrics of the study's rows
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,59}")
 GROUPS = ("question_type", "doc_type")
 NO_TEXT = "The filings are not here: BLEU, ROUGE-L and kinds of failures that depend on text are left out."
@@ -43,7 +43,7 @@ class Diagnosis:
     Attributes:
         study: what it was measured on; k: how many passages of a question are read.
         runs, beside: names of the runs, and of the study's rows they are compared with first.
-        said: what was understood of each run, by name, a sentence each.
+        notes: how each run was read, by name, a sentence each.
         metrics: of the runs at every depth: method, condition, metric, k, mean, low, high, n (questions), n_companies.
         decomposition: method, and with their ends ``found``, ``page`` (lost on another page of the right filing) and
             ``document`` (lost with the filing), which add to 1; of runs and ``beside``.
@@ -63,7 +63,7 @@ class Diagnosis:
     k: int
     runs: tuple[str, ...]
     beside: tuple[str, ...]
-    said: dict[str, list[str]]
+    notes: dict[str, list[str]]
     metrics: pd.DataFrame
     decomposition: pd.DataFrame
     failures: pd.DataFrame
@@ -89,7 +89,7 @@ def diagnose(
     pages_from: int = 0,
     k: int = 5,
 ) -> Diagnosis:
-    """Measure runs by name, and keep them for the leaderboard and the explorer (:func:`lib.diagnose.kept_runs`).
+    """Measure runs by name, and store them for the leaderboard and the explorer, see :mod:`lib.diagnose.stored`.
 
     Without filings what is published of the set is used. Rows of the study that were not measured are left out.
 
@@ -103,43 +103,44 @@ def diagnose(
     """
     if dataset == "financebench" and not financebench_root() and Published.of(dataset, profile):
         dataset = ""  # as it is published, rather than downloaded
-    said: list[str] = []
-    study = open_study(dataset, profile, chapter="diagnose", questions=questions, say=said.append, k=k)
-    return diagnosis_of(study, runs, pages_from, k, said if study.has_text else [NO_TEXT])
+    messages: list[str] = []
+    study = open_study(dataset, profile, chapter="diagnose", questions=questions, say=messages.append, k=k)
+    return diagnosis_of(study, runs, pages_from, k, messages if study.has_text else [NO_TEXT])
 
 
 def diagnosis_of(
-    study: Study, runs: Mapping[str, Path | pd.DataFrame], pages_from: int = 0, k: int = 5, said: Sequence[str] = ()
+    study: Study, runs: Mapping[str, Path | pd.DataFrame], pages_from: int = 0, k: int = 5, notes: Sequence[str] = ()
 ) -> Diagnosis:
-    """:func:`diagnose` on a study that is open; ``said`` is said of every run."""
-    if wrong := [name for name in runs if not NAME.fullmatch(name) or name in METHODS]:
-        why = "is a row of the study" if wrong[0] in METHODS else "cannot be a file's name"
-        raise StudyError(f"a run is named {wrong[0]!r}, which {why}: use other letters, digits, '_', '-' and '.'")
+    """:func:`diagnose` on a study that is open; ``notes`` are added to those of every run."""
+    for name in runs:
+        if name in METHODS or not NAME.fullmatch(name):
+            why = "is a row of the study" if name in METHODS else "cannot be a file's name"
+            raise StudyError(f"a run is named {name!r}, which {why}; use other letters, digits, '_', '-' and '.'")
     if not runs:
-        raise StudyError("no run is given: give one by its name at least")
-    draws, texts = Resampling.of(study), texts_of_pages(study) if study.has_text else {}
-    parts, failures, of_run = [], [], {}
-    for name, given in runs.items():
-        read = read_run(given, study.questions, study.filings, pages_from, max(study.profile.metrics.ks))
-        of_run[name] = [*read.said, *said]
-        parts.append(evaluate_given(study, read.run, name, _texts(study, read, of_run[name].append)))
-        keep(study, name, read.run, parts[-1])
-        missed = pages_missed(read.run, study.questions, study.filings, k, texts)
+        raise StudyError("no run is given; give one or more by name")
+    draws, page_texts = Resampling.of(study), texts_of_pages(study) if study.has_text else {}
+    parts, failures, notes_of = [], [], {}
+    for name, source in runs.items():
+        outside = read_run(source, study.questions, study.filings, pages_from, max(study.profile.metrics.ks))
+        notes_of[name] = [*outside.notes, *notes]
+        parts.append(evaluate_given(study, outside.run, name, _texts(study, outside, notes_of[name])))
+        store_run(study, name, outside.run, parts[-1])
+        missed = pages_missed(outside.run, study.questions, study.filings, k, page_texts)
         examples = missed.groupby("kind")["question_id"].agg(lambda ids: list(dict.fromkeys(ids)))
         kinds = typology({"n": missed}).assign(method=name)
         kinds["examples"] = [examples.get(kind, []) for kind in kinds["kind"]]
         failures.append(kinds[["method", "kind", "step", "says", "n", "examples"]])
-    own = pd.concat(parts, ignore_index=True)
-    metrics = Metrics(pd.concat([part for part in (own, known_rows(study)) if len(part)]))
+    of_runs = pd.concat(parts, ignore_index=True)
+    metrics = Metrics(pd.concat([part for part in (of_runs, study_metrics(study)) if len(part)]))
     rows = [name for name in in_comparisons() if (name, "page_recall", k) in metrics]
     best = [best_baseline(metrics, k)] if {*rows} & {*baselines()} else []
     beside = tuple(dict.fromkeys([*best, *(name for name in BESIDE if name in rows)]))
-    names, asked = [*runs, *beside], study.questions.set_index("question_id")
+    names, questions = [*runs, *beside], study.questions.set_index("question_id")
     seen = [Seen(name, name) for name in names]
-    groups = [by_group(study, metrics, asked[by], seen, k).assign(by=by) for by in GROUPS]
+    groups = [by_group(study, metrics, questions[by], seen, k).assign(by=by) for by in GROUPS]
     return Diagnosis(
-        study=study, k=k, runs=tuple(runs), beside=beside, said=of_run,
-        metrics=summarise(own, draws),
+        study=study, k=k, runs=tuple(runs), beside=beside, notes=notes_of,
+        metrics=summarise(of_runs, draws),
         decomposition=pd.DataFrame([_decomposed(draws, metrics, name, k) for name in names]),
         failures=pd.concat(failures, ignore_index=True),
         by_type=pd.concat(groups, ignore_index=True).rename(columns={"entry": "method"}),
@@ -149,34 +150,34 @@ def diagnosis_of(
     )  # fmt: skip
 
 
-def _texts(study: Study, read: Given, say: Callable[[str], None]) -> Mapping[str, str] | None:
+def _texts(study: Study, outside: OutsideRun, notes: list[str]) -> Mapping[str, str] | None:
     """The texts of a run's passages by chunk_id: its own, or those of the study's chunks where it names these; else
     None."""
     if "evidence" in study.dataset.lacks or not study.has_text:
         return None
-    if read.texts:
-        return read.texts
+    if outside.texts:
+        return outside.texts
     texts = chunk_texts(study)
-    if read.run["chunk_id"].isin(texts).all():
-        say("Every docno is the id of a chunk of this study, whose text is compared with the evidence.")
+    if outside.run["chunk_id"].isin(texts).all():
+        notes.append("Every docno is the id of a chunk of this study, whose text is compared with the evidence.")
         return texts
-    say("Not all first passages have a text, so none is compared with the evidence (BLEU, ROUGE-L).")
+    notes.append("Not all first passages have a text, so none is compared with the evidence (BLEU, ROUGE-L).")
     return None
 
 
-def known_rows(study: Study) -> pd.DataFrame:
-    """What is published or was measured here of the study's rows over all filings: METRIC_COLUMNS."""
+def study_metrics(study: Study) -> pd.DataFrame:
+    """METRIC_COLUMNS of the study's rows over all filings, as published or as measured here."""
     path, parts = study.outputs / METRICS_FILE, [study.published.metrics] if study.published else []
     if path.is_file():
         here = read_metrics(path)
         parts.append(here[~here["method"].isin(parts[0]["method"].cat.categories)] if parts else here)
-    parts = [part[part["metric"].str.contains(NEEDED) & (part["condition"] == "standard")] for part in parts]
+    parts = [part[part["metric"].isin(OF_STUDY) & (part["condition"] == "standard")] for part in parts]
     if not parts:
         return pd.DataFrame(columns=METRIC_COLUMNS)
-    rows = pd.concat([part.astype({name: object for name in METRIC_COLUMNS[:4]}) for part in parts])
+    rows = pd.concat([part.astype(dict.fromkeys(METRIC_COLUMNS[:4], object)) for part in parts])
     rows = rows[rows["question_id"].isin(study.questions["question_id"])]
-    is_whole = rows.groupby(["method", "metric", "k"])["value"].transform("size") == len(study.questions)
-    return in_order(rows[is_whole], study.questions)[METRIC_COLUMNS]
+    is_complete = rows.groupby(["method", "metric", "k"])["value"].transform("size") == len(study.questions)
+    return in_order(rows[is_complete], study.questions)[METRIC_COLUMNS]
 
 
 def _decomposed(draws: Resampling, metrics: Metrics, name: str, k: int) -> dict[str, object]:
@@ -187,14 +188,16 @@ def _decomposed(draws: Resampling, metrics: Metrics, name: str, k: int) -> dict[
 
 
 def _paired(draws: Resampling, metrics: Metrics, name: str, names: list[str], rows: list[str], k: int) -> pd.DataFrame:
+    """The run compared with each other run and row, see :class:`Diagnosis`."""
     own, first = metrics[name, "page_recall", k], [other for other in names if other != name]
-    parts = [pd.DataFrame(columns=["run", "method", *PAIRED, "family"])]
+    parts = []
     for family, others in (("beside", first), ("others", [row for row in rows if row not in first])):
-        base = {other: metrics[other, "page_recall", k].reindex(own.index) for other in others}
-        if base:
-            compared = draws.compare(base, dict.fromkeys(base, own))[PAIRED].reset_index()
-            parts.append(compared.assign(run=name, family=family)[[*parts[0]]])
-    return pd.concat(parts[1:] or parts, ignore_index=True)
+        values = {other: metrics[other, "page_recall", k].reindex(own.index) for other in others}
+        if values:
+            table = draws.compare(values, dict.fromkeys(values, own))[PAIRED].reset_index()
+            parts.append(table.assign(run=name, family=family))
+    columns = ["run", "method", *PAIRED, "family"]
+    return pd.concat(parts, ignore_index=True)[columns] if parts else pd.DataFrame(columns=columns)
 
 
 def _alone(metrics: Metrics, name: str, beside: tuple[str, ...], rows: list[str], k: int) -> pd.DataFrame:

@@ -52,11 +52,9 @@ class Section(NamedTuple):
 
 
 def file_name(runs: Sequence[str]) -> str:
-    """The name of the page about these runs, which is no other's: ``diagnosis-mine+theirs.html``."""
+    """The name of the page about these runs and no others: ``diagnosis-mine+theirs.html``."""
     names = "+".join(runs)
-    if len(names) > LONGEST_NAME:
-        names = f"{runs[0]}+{len(runs) - 1}-{digest_of(runs)[:12]}"
-    return f"diagnosis-{names}.html"
+    return f"diagnosis-{names if len(names) <= LONGEST_NAME else digest_of(runs)[:16]}.html"
 
 
 def title(name: str) -> str:
@@ -64,54 +62,53 @@ def title(name: str) -> str:
     return METHODS[name].title if name in METHODS else name
 
 
-def lead(found) -> list[str]:
+def summary(diagnosis) -> list[str]:
     """A :class:`lib.diagnose.diagnosis.Diagnosis` in sentences: each run, what is beside it, what to change first."""
-    parts, said = found.decomposition.set_index("method"), []
-    for name in found.runs:
+    shares, lines = diagnosis.decomposition.set_index("method"), []
+    for name in diagnosis.runs:
         ends = ([part, f"{part}_low", f"{part}_high"] for part in LOST)
-        shares = ["{:.0%} ({:.0%} to {:.0%})".format(*parts.loc[name, names]) for names in ends]
-        said.append(
+        values = ["{:.0%} ({:.0%} to {:.0%})".format(*shares.loc[name, columns]) for columns in ends]
+        lines.append(
             "In its first {} passages, {} finds {} of a question's pages with evidence. It loses {} on other pages of "
-            "the right filing and {} with the filing.".format(found.k, name, *shares)
+            "the right filing and {} with the filing.".format(diagnosis.k, name, *values)
         )
-    if found.beside:
-        others = ", ".join(f"{title(name)} {parts.at[name, 'found']:.0%}" for name in found.beside)
-        said.append(f"On the same questions rows of the study find, the best ordinary method first: {others}.")
-    for name, steps in found.actions.groupby("run", sort=False):
+    if diagnosis.beside:
+        others = ", ".join(f"{title(name)} {shares.at[name, 'found']:.0%}" for name in diagnosis.beside)
+        lines.append(f"On the same questions rows of the study find, the best ordinary method first: {others}.")
+    for name, steps in diagnosis.actions.groupby("run", sort=False):
         better = steps[steps["difference_low"] > 0]
         if better.empty:
-            said.append(f"No step of the study's pipeline is shown to find more than {name}.")
+            lines.append(f"No step of the study's pipeline is shown to find more than {name}.")
             continue
         first = better.iloc[0]
-        ends = ["difference", "difference_low", "difference_high"]
-        by = "{:.0f} pages of 100 ({:.0f} to {:.0f})".format(*100 * first[ends])
-        do = first["do"][:1].lower() + first["do"][1:]
-        said.append(f"What to change first in {name}: {do}. With that, the study's pipeline finds {by} more.")
-    return said
+        gain = 100 * first[["difference", "difference_low", "difference_high"]]
+        do, by = first["do"][:1].lower() + first["do"][1:], "{:.0f} pages of 100 ({:.0f} to {:.0f})".format(*gain)
+        lines.append(f"What to change first in {name}: {do}. With that, the study's pipeline finds {by} more.")
+    return lines
 
 
-def sections(found) -> Iterator[Section]:
+def sections(diagnosis) -> Iterator[Section]:
     """The parts of the page, in its order."""
 
     def section(head: str, says: str, frame: pd.DataFrame, heads: Mapping[str, Column]) -> Section:
-        shown = {head: name for head, name in heads.items() if head != "Run" or len(found.runs) > 1}
-        named = frame.assign(**{name: frame[name].map(title) for name in ("run", "method") if name in frame})
-        return Section(head, says.format(k=found.k), printed(named, shown))
+        shown = {head: name for head, name in heads.items() if head != "Run" or len(diagnosis.runs) > 1}
+        titled = frame.assign(**{name: frame[name].map(title) for name in ("run", "method") if name in frame})
+        return Section(head, says.format(k=diagnosis.k), printed(titled, shown))
 
     heads = {"Row": "method"} | {head.capitalize(): interval(part) for part, (head, *_) in LOST.items()}
-    yield section("Where evidence is lost", SHARES, found.decomposition, heads)
-    if len(found.actions):
+    yield section("Where evidence is lost", SHARES, diagnosis.decomposition, heads)
+    if len(diagnosis.actions):
         heads = {"Run": "run", "What to do": "do", "Needs": "needs", "Page recall": "page_recall"}
         heads |= {"Difference": gain(), "Lost with the filing": "of_document", "Lost inside it": "of_page"}
-        yield section("What to change first", STEPS, found.actions, heads)
+        yield section("What to change first", STEPS, diagnosis.actions, heads)
     heads = {"Run": "run", "Compared with": "method", "Page recall": "reference_mean"}
     heads |= {"Difference": gain(low="low", high="high"), "p": "p", "p (Holm)": "p_holm", "Verdict": "verdict"}
     for family, head in (("beside", "Beside the study"), ("others", "Beside all other rows of the study")):
-        part = found.paired[found.paired["family"] == family].sort_values("reference_mean", ascending=False)
+        part = diagnosis.paired[diagnosis.paired["family"] == family].sort_values("reference_mean", ascending=False)
         if len(part):
             yield section(head, TESTED, part.assign(verdict=verdicts(part, "low", "high")), heads)
-    for by in found.by_type["by"].unique():
-        part = found.by_type[(found.by_type["by"] == by) & (found.by_type["metric"] == "page_recall")]
+    for by in diagnosis.by_type["by"].unique():
+        part = diagnosis.by_type[(diagnosis.by_type["by"] == by) & (diagnosis.by_type["metric"] == "page_recall")]
         cells = [*map(with_interval, part["mean"], part["low"], part["high"])]
         size = " (n\u00a0=\u00a0" + part["n"].astype(str) + ")"
         of = part["group"] + part["is_small"].map({True: MARK, False: ""}) + size
@@ -119,45 +116,50 @@ def sections(found) -> Iterator[Section]:
         wide = wide.loc[part["method"].unique(), of.unique()].reset_index()
         kind = {"question_type": "type of question", "doc_type": "type of filing"}[by]
         yield section(f"By {kind}", TYPES, wide, {"Row": "method"} | {name: name for name in of.unique()})
-    kinds = found.failures[found.failures["n"] > 0]
+    kinds = diagnosis.failures[diagnosis.failures["n"] > 0]
     kinds = kinds.assign(examples=[", ".join(ids[:N_EXAMPLES]) for ids in kinds["examples"]])
     heads = {"Run": "method", "Kind": "kind", "Rule": "says", "Pages": "n", "Questions such as": "examples"}
     yield section("Kinds of missed pages", KINDS, kinds, heads)
-    if found.beside:
-        of = found.alone["n_rows"].astype(str) + " of " + found.alone["of_rows"].astype(str)
+    if diagnosis.beside:
+        of = diagnosis.alone["n_rows"].astype(str) + " of " + diagnosis.alone["of_rows"].astype(str)
         heads = {"Run": "run", "Question": "question_id", "Outcome": "outcome", "Rows that find it": "of"}
-        yield section("What it alone finds and misses", ALONE, found.alone.assign(of=of), heads)
-    rows = found.metrics
-    rows = rows[((rows["k"] == found.k) & rows["metric"].isin(AT_K)) | ((rows["k"] == 10) & rows["metric"].isin(AT_10))]
-    named = [f"{METRICS[one].title} at {k}" for one, k in zip(rows["metric"], rows["k"], strict=True)]
+        yield section("What it alone finds and misses", ALONE, diagnosis.alone.assign(of=of), heads)
+    rows = diagnosis.metrics
+    rows = rows[
+        ((rows["k"] == diagnosis.k) & rows["metric"].isin(AT_K)) | ((rows["k"] == 10) & rows["metric"].isin(AT_10))
+    ]
+    measures = rows["metric"].map(lambda name: METRICS[name].title) + " at " + rows["k"].astype(str)
     says = f"Means over {rows['n'].iloc[0]} questions of {rows['n_companies'].iloc[0]} companies."
-    yield section(
-        "Measures",
-        says,
-        rows.assign(named=named),
-        {"Run": "method", "Measure": "named", "Mean": interval("mean", "low", "high")},
-    )
+    heads = {"Run": "method", "Measure": "measure", "Mean": interval("mean", "low", "high")}
+    yield section("Measures", says, rows.assign(measure=measures), heads)
 
 
-def html_of(found) -> str:
+def html_of(diagnosis) -> str:
     """The page: no script, no other file, every text of a run or a dataset as text."""
-    drawn = lost_bars(found.decomposition.assign(method=[label(title(name)) for name in found.decomposition["method"]]))
+    drawn = lost_bars(
+        diagnosis.decomposition.assign(method=[label(title(name)) for name in diagnosis.decomposition["method"]])
+    )
     drawn.savefig(packed := io.StringIO(), format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     environment = Environment(
         loader=FileSystemLoader(FOLDER), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
     environment.tests["number"] = re.compile(r"(?:< )?[-+]?[\d.]+(?: \[.*\]| of .*)?|–").fullmatch
-    values = {"found": found, "lead": lead(found), "sections": [*sections(found)], "n_rows": N_ROWS}
+    values = {
+        "diagnosis": diagnosis,
+        "summary": summary(diagnosis),
+        "sections": [*sections(diagnosis)],
+        "n_rows": N_ROWS,
+    }
     values |= {"style": STYLE.read_text(encoding="utf-8"), "picture": packed.getvalue().partition("<svg ")[2]}
     return environment.get_template("page.html").render(values)
 
 
-def text_of(found, width: int) -> str:
+def text_of(diagnosis, width: int) -> str:
     """The page's sentences and tables for a terminal, without colours; of long tables the first rows."""
     console = Console(file=io.StringIO(), width=width, color_system=None, highlight=False, markup=False, emoji=False)
-    for line in [*lead(found), *(one for name in found.runs for one in found.said[name])]:
+    for line in [*summary(diagnosis), *(one for name in diagnosis.runs for one in diagnosis.notes[name])]:
         console.print(Text(printable(line)))
-    for one in sections(found):
+    for one in sections(diagnosis):
         console.print("", Text(one.title.upper()), Text(one.says), sep="\n")
         table = Table(*map(printable, one.table), box=box.SIMPLE_HEAD, pad_edge=False)
         for row in one.table.head(N_ROWS).itertuples(index=False):

@@ -21,7 +21,7 @@ GIB = 2**30
 PRECISIONS = ("float32", "bfloat16", "float16")
 VERSION = 1  # raised when the same text gets another vector
 PRECISION = "RETRIEVAL_GAP_PRECISION"  # the variable that says what ``auto`` is, in place of what is fast here
-OF_AUTO = "bfloat16"  # whose rows are kept as those of ``auto``
+OF_AUTO = "bfloat16"  # whose rows are stored as those of ``auto``
 BERT_POSITIONS = 512
 
 
@@ -59,8 +59,8 @@ def gpu() -> tuple[str, float] | None:
     return about.name, about.total_memory / GIB
 
 
-def kept_precision(precision: str) -> str:
-    """How rows of a precision are named where they are kept, so that a machine takes none of another precision's."""
+def precision_of_rows(precision: str) -> str:
+    """The precision as the key of stored rows has it, so that a machine reuses no rows of another precision."""
     return own if precision == "auto" and (own := automatic_precision()) != OF_AUTO else precision
 
 

@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 from filelock import ReadWriteLock, Timeout
 
-from lib.files import PATIENCE_S, digest_of_file, report, write_atomically
+from lib.files import PATIENCE_S, ROOT, digest_of_file, report, write_atomically
 from lib.schema import StudyError
 
 SERVER = "CHROMA"  # the variable that names a served Chroma, host:port
@@ -33,7 +33,6 @@ FILINGS_AT_ONCE = 8
 WRITTEN = "index_metadata.pickle"  # in a segment; a small collection has none, and is in SQLite alone
 SEAL = "sealed.json"  # checksums of the segments; there while no process writes
 LEAST_FREE = 64 * 2**20  # bytes of disk that are free before a filing is written
-CHECK = "import sys; from lib.models.index import read_all; read_all(*sys.argv[1:])"
 
 
 class Index:
@@ -44,26 +43,25 @@ class Index:
 
     def __init__(self, client, name: str, place: str | Path):
         self.place, self.is_served, self.has_failed = place, isinstance(place, str), False
-        configuration = {"hnsw": HNSW}
-        create = client.get_or_create_collection
-        self.records = self._call(create, name=name, configuration=configuration, embedding_function=None)
+        given = {"name": name, "configuration": {"hnsw": HNSW}, "embedding_function": None}
+        self.records = self._call(client.get_or_create_collection, **given)
 
     def filings(self) -> dict[str, str]:
         """From the name of every filing that was written to its end to the digest that it was written with."""
-        heads = (about for part in self._pages({"place": 0}) for about in part["metadatas"])
-        return {about["doc_name"]: about["digest"] for about in heads if "digest" in about}
+        firsts = (window for part in self._pages({"place": 0}) for window in part["metadatas"])
+        return {window["doc_name"]: window["digest"] for window in firsts if "digest" in window}
 
     def put(self, doc_name: str, digest: str, chunk_ids: Sequence[str], vectors: np.ndarray) -> None:
         """Write a filing in place of what is there: the chunk of each window, and its vector (n_windows, dimension)."""
         if not self.is_served and shutil.disk_usage(self.place).free < LEAST_FREE:
-            raise StudyError(f"{self.place}: the disk is full; make room; filings that were written are kept")
+            raise StudyError(f"{self.place}: disk full; results so far are kept")
         self.drop([doc_name])
         ids = window_ids(chunk_ids)
-        about = [{"doc_name": doc_name, "page": page_of(id), "place": place} for place, id in enumerate(ids)]
-        about[0] |= {"digest": digest, "sha256": _checksum(ids, vectors)}
+        metadatas = [{"doc_name": doc_name, "page": page_of(id), "place": place} for place, id in enumerate(ids)]
+        metadatas[0] |= {"digest": digest, "sha256": _checksum(ids, vectors)}
         for start in reversed(range(0, len(ids), AT_ONCE)):
             part = slice(start, start + AT_ONCE)
-            self._call(self.records.add, ids=ids[part], embeddings=vectors[part], metadatas=about[part])
+            self._call(self.records.add, ids=ids[part], embeddings=vectors[part], metadatas=metadatas[part])
 
     def drop(self, doc_names: Sequence[str]) -> None:
         """Remove filings."""
@@ -74,11 +72,11 @@ class Index:
         """The window ids and vectors (float32) of those filings that are as they were written, in their order."""
         found = {}
         for start in range(0, len(doc_names), FILINGS_AT_ONCE):
-            some = [*doc_names[start : start + FILINGS_AT_ONCE]]
-            parts = [part for part in self._pages({"doc_name": {"$in": some}}, "embeddings") if part["ids"]]
+            names = {"$in": [*doc_names[start : start + FILINGS_AT_ONCE]]}
+            parts = [part for part in self._pages({"doc_name": names}, "embeddings") if part["ids"]]
             if not parts:
                 continue
-            table = pd.DataFrame([about for part in parts for about in part["metadatas"]])
+            table = pd.DataFrame([window for part in parts for window in part["metadatas"]])
             table["id"] = [id for part in parts for id in part["ids"]]
             vectors = np.concatenate([part["embeddings"] for part in parts]).astype(np.float32)
             for name, rows in table.sort_values("place").groupby("doc_name", sort=False):
@@ -90,7 +88,7 @@ class Index:
 
     def damaged(self) -> list[str]:
         """The filings that are not as they were written, those that are half-written too."""
-        names = sorted({about["doc_name"] for part in self._pages() for about in part["metadatas"]})
+        names = sorted({window["doc_name"] for part in self._pages() for window in part["metadatas"]})
         parts = (names[start : start + FILINGS_AT_ONCE] for start in range(0, len(names), FILINGS_AT_ONCE))
         return [name for part in parts for name in {*part} - self.read(part).keys()]
 
@@ -110,16 +108,15 @@ class Index:
             start, n_found = start + AT_ONCE, len(part["ids"])
 
     def _call(self, call: Callable, **given: object):
+        from chromadb.errors import ChromaError
         from httpx import HTTPError
 
         try:
             return call(**given)
-        except (_chromadb().errors.ChromaError, HTTPError) as error:
+        except (ChromaError, HTTPError) as error:
             self.has_failed = True
-            mend = "start it again with the same --path"
-            if not self.is_served:
-                mend = "make room on the disk, or remove the folder"
-            raise StudyError(f"{self.place}: Chroma failed ({error}); {mend}; what was written is kept") from None
+            repair = "start it again with the same --path" if self.is_served else "free disk space or remove the folder"
+            raise StudyError(f"{self.place}: Chroma failed ({error}); {repair}; results so far are kept") from None
 
 
 @contextmanager
@@ -128,9 +125,9 @@ def open_index(
 ) -> Iterator[Index | None]:
     """The collection of that name: on the server that SERVER names, else in a folder of its own in ``folder``.
 
-    Other processes wait while one ``writes``. An index that is damaged, or that a killed process left, is set aside by
-    one that writes, and the filings that can be read of it are written again. One that only reads creates nothing: it
-    gets None where nothing is, and a StudyError where the index is damaged.
+    Other processes wait while one ``writes``, which also recovers what it can from an index that is damaged or was left
+    by a killed process. One that only reads creates nothing: it gets None where there is no index, and a StudyError
+    where that is damaged.
     """
     if server := os.environ.get(SERVER):
         yield Index(_served(server), name, f"{SERVER}={server}")
@@ -141,19 +138,19 @@ def open_index(
         return
     folder.mkdir(parents=True, exist_ok=True)
     with _locked(folder / f"{name}.lock", writes, say):
-        client, aside = _sound_client(home), None
+        client, damaged = _sound_client(home), None
         if not (client or writes):
-            raise StudyError(f"{home} is damaged, or a process was killed that wrote it; run make index")
+            raise StudyError(f"{home} is damaged, or a process that wrote to it was killed; run make index")
         if client is None:
-            aside = home.replace(folder / f"damaged-{name}-{uuid.uuid4().hex[:6]}")
+            damaged = home.replace(folder / f"damaged-{name}-{uuid.uuid4().hex[:6]}")
             client = _embedded(home)
         if writes:
             (home / SEAL).unlink(missing_ok=True)
         index = Index(client, name, home)
         try:
-            if aside:
-                n_kept = _rescue(aside, index)
-                say(f"{home} was damaged, or a process was killed that wrote it: {n_kept} filings of it are kept")
+            if damaged:
+                n_filings = _rescue(damaged, index)
+                say(f"{home} was damaged, or a process that wrote to it was killed: {n_filings} filings were recovered")
             yield index
         finally:
             client.close()
@@ -178,10 +175,10 @@ def page_of(window_id: str) -> int:
     return int(window_id.rsplit("#", 3)[1][1:])
 
 
-def read_all(home: str, name: str) -> None:
-    """Load a collection and read every vector: for a process that may end of it."""
-    with closing(_embedded(Path(home))) as client:
-        index = Index(client, name, Path(home))
+def read_all(home: Path, name: str) -> None:
+    """Load a collection and read every vector; run in a process of its own, which a damaged segment may end."""
+    with closing(_embedded(home)) as client:
+        index = Index(client, name, home)
         vectors = [one for part in index._pages(None, "embeddings") for one in part["embeddings"]]
         if vectors:
             index.nearest(vectors[0], 1)
@@ -208,25 +205,27 @@ def _is_sound(home: Path) -> bool:
 
 def _sound_client(home: Path):
     """A client of a folder that is sound and opens, else None."""
-    chromadb = _chromadb()
+    from chromadb.api.client import Client
+    from chromadb.errors import ChromaError
+
     try:
         return _embedded(home) if _is_sound(home) else None
-    except chromadb.errors.ChromaError:
-        chromadb.api.client.Client.clear_system_cache()  # else the next client of the folder gets what failed
+    except ChromaError:
+        Client.clear_system_cache()  # else the next client of the folder gets what failed
         return None
 
 
-def _rescue(aside: Path, index: Index) -> int:
-    """Write the whole filings of an index that was set aside; how many. One that cannot be read stays where it is."""
-    reading = subprocess.run([sys.executable, "-c", CHECK, str(aside), index.records.name], capture_output=True)
-    if reading.returncode != 0:
+def _rescue(damaged: Path, index: Index) -> int:
+    """Copy the intact filings of an index that was set aside; gives their number. One that cannot be read stays."""
+    command = [sys.executable, "-m", __name__, str(damaged.absolute()), index.records.name]
+    if subprocess.run(command, capture_output=True, cwd=ROOT).returncode != 0:
         return 0
-    with closing(_embedded(aside)) as client:
-        old = Index(client, index.records.name, aside)
+    with closing(_embedded(damaged)) as client:
+        old = Index(client, index.records.name, damaged)
         for doc_name, digest in old.filings().items():
             for ids, vectors in old.read([doc_name]).values():
                 index.put(doc_name, digest, list(map(chunk_of, ids)), vectors)
-    shutil.rmtree(aside)
+    shutil.rmtree(damaged)
     return len(index.filings())
 
 
@@ -237,7 +236,7 @@ def _locked(path: Path, writes: bool, say: Callable[[str], None]) -> Iterator[No
     try:
         acquire(timeout=PATIENCE_S)
     except Timeout:
-        say(f"{path.with_suffix('')}: another process has the index open; waiting until that one ends")
+        say(f"{path.with_suffix('')}: another process has the index open; waiting for it to end")
         acquire()
     try:
         yield
@@ -245,33 +244,24 @@ def _locked(path: Path, writes: bool, say: Callable[[str], None]) -> Iterator[No
         lock.close()
 
 
-def _chromadb():
-    """The library; a grammar of addresses that jsonschema would parse for a second is left out."""
-    unwanted = "rfc3987_syntax"
-    is_loaded = unwanted in sys.modules
-    sys.modules.setdefault(unwanted, None)
-    try:
-        import chromadb
-    finally:
-        if not is_loaded:
-            del sys.modules[unwanted]
-    return chromadb
-
-
-def _settings():
-    return _chromadb().config.Settings(anonymized_telemetry=False)
-
-
 def _embedded(home: Path):
-    return _chromadb().PersistentClient(str(home), _settings())
+    import chromadb  # takes seconds
+
+    return chromadb.PersistentClient(str(home), chromadb.Settings(anonymized_telemetry=False))
 
 
 def _served(server: str):
+    import chromadb
+
     host, _, port = server.removeprefix("http://").rstrip("/").rpartition(":")
     if not (host and port.isdecimal()):
         raise StudyError(f"{SERVER} is {server!r}; give host:port of a served Chroma, such as localhost:8000")
     try:
-        return _chromadb().HttpClient(host, int(port), settings=_settings())
+        return chromadb.HttpClient(host, int(port), settings=chromadb.Settings(anonymized_telemetry=False))
     except ValueError as error:
-        why, start = str(error).strip().partition("\n")[0], f"start it with chroma run --path FOLDER --port {port}"
-        raise StudyError(f"{SERVER}={server}: no answer ({why}); {start}, or unset {SERVER}") from None
+        reason, start = str(error).strip().partition("\n")[0], f"start it with chroma run --path FOLDER --port {port}"
+        raise StudyError(f"{SERVER}={server}: no answer ({reason}); {start}, or unset {SERVER}") from None
+
+
+if __name__ == "__main__":
+    read_all(Path(sys.argv[1]), sys.argv[2])

@@ -69,14 +69,14 @@ class Generator(Protocol):
         """
 
 
-def fault(made: Generation, sampling: Sampling) -> str | None:
+def fault(generation: Generation, sampling: Sampling) -> str | None:
     """Why a generation cannot be used, or None. A text that was cut at ``max_tokens`` can be used."""
-    limit, n_tokens = sampling.max_tokens, made.n_tokens
-    if not made.text.strip():
-        return "it answered nothing"
+    limit, n_tokens = sampling.max_tokens, generation.n_tokens
+    if not generation.text.strip():
+        return "empty answer"
     if n_tokens > limit:
-        return f"it wrote {n_tokens} tokens, past the limit of {limit}"
-    if made.finish_reason == "length" and n_tokens < limit:
-        full = f"its context was full after {made.n_prompt_tokens} tokens of prompt and {n_tokens} of {limit} new ones"
-        return f"{full}: shorten the prompt or raise generator.context in the profile"
+        return f"{n_tokens} tokens, past the limit of {limit}"
+    if generation.finish_reason == "length" and n_tokens < limit:
+        full = f"context full after {generation.n_prompt_tokens} tokens of prompt and {n_tokens} of {limit} new ones"
+        return f"{full}; shorten the prompt or raise generator.context in the profile"
     return None

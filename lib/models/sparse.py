@@ -9,7 +9,7 @@ from scipy import sparse
 
 from lib.files import digest_of
 from lib.method import Search, memoized
-from lib.models.encoders import Role, dtype_of, in_batches_that_fit, kept_precision, loading, positions_of, reading
+from lib.models.encoders import Role, dtype_of, in_batches_that_fit, loading, positions_of, precision_of_rows, reading
 from lib.models.weights import fetch, weights_hash
 
 VERSION = 1  # raised when the same weights give other terms
@@ -95,7 +95,8 @@ def sparse_vectors(study: Search, stage: str, texts: Sequence[str], role: Role =
     def encode(part: list[str]) -> np.ndarray:
         return _encoder(study).encode(part, role)
 
-    kept = space | {"precision": kept_precision(settings.precision)}
-    fill = partial(study.cache.rows, kept, texts, encode, dtype=TERM, label=stage)
+    rows_space = space | {"precision": precision_of_rows(settings.precision)}
+    fill = partial(study.cache.rows, rows_space, texts, encode, dtype=TERM, label=stage)
+    # the entry records the time of encoding, which manifests publish; the vectors are in the cache
     study.store.frame(stage, space | {"texts": digest_of(list(texts))}, lambda: {"shape": fill().shape})
     return to_matrix(fill())

@@ -13,11 +13,11 @@ from tqdm.auto import tqdm
 from lib.data.chunks import split_chunks
 from lib.data.locate import named_apart
 from lib.files import digest_of
-from lib.method import Search, memoized, stored
-from lib.models.encoders import VERSION, Encoder, OnnxEncoder, Role, kept_precision, load_encoder
+from lib.method import Search, memoized
+from lib.models.encoders import VERSION, Encoder, OnnxEncoder, Role, load_encoder, precision_of_rows
 from lib.models.index import Index, open_index
 from lib.models.weights import fetch, weights_hash
-from lib.profile import SPECIAL_TOKENS
+from lib.settings import SPECIAL_TOKENS
 
 CUT_BY = ("chunks", "embedder")  # sections of the profile that every chunk table depends on
 WINDOW = ("window", "window_overlap", "long_chunks")  # settings of the embedder
@@ -31,13 +31,13 @@ def windows(study: Search) -> pd.DataFrame:
     ``long_chunks: windows`` cuts a chunk into windows that fit the encoder; ``truncate`` keeps its first window only.
     """
     settings = study.profile.embedder
-    about = {name: settings[name] for name in WINDOW}
-    return _windows(study, tokenizer=weights_hash(settings.weights), **about)
+    options = {name: settings[name] for name in WINDOW}
+    params = options | {"tokenizer": weights_hash(settings.weights), "chunks": study.digest("chunks")}
 
+    def make() -> pd.DataFrame:
+        return windows_of(study.chunks, study.tokenizer, **options)
 
-@stored("windows", on=["chunks"], version=WINDOWS_VERSION)
-def _windows(study: Search, tokenizer: str, window: int, window_overlap: int, long_chunks: str) -> pd.DataFrame:
-    return windows_of(study.chunks, study.tokenizer, window, window_overlap, long_chunks)
+    return study.store.frame("windows", params, make, WINDOWS_VERSION)
 
 
 def windows_of(
@@ -80,9 +80,9 @@ def encode_texts(
     def encode(part: list) -> np.ndarray:
         return encoder().encode([item[1] for item in part] if is_pinned else part, role)
 
-    kept = space | {"precision": kept_precision(settings.precision)}
-    vectors = partial(study.cache.rows, kept, items, encode, label=stage)
-    # the entry says how long it took, and that it is done; the vectors themselves are in the cache
+    rows_space = space | {"precision": precision_of_rows(settings.precision)}
+    vectors = partial(study.cache.rows, rows_space, items, encode, label=stage)
+    # the entry records the time of encoding, which manifests publish; the vectors are in the cache
     study.store.frame(stage, space | {"texts": listed}, lambda: {"shape": vectors().shape})
     return vectors()[rows] if len(rows) else vectors()
 
@@ -94,7 +94,7 @@ def encode_queries(study: Search, texts: Sequence[str]) -> np.ndarray:
 
 def collection_name(table: str, root: Path, settings: object, precision: str) -> str:
     """The name of the collection of a chunk table of the filings in a folder, cut and encoded by these settings."""
-    return f"{table}-{digest_of([named_apart(root), settings, kept_precision(precision), VERSION])[:16]}"
+    return f"{table}-{digest_of([named_apart(root), settings, precision_of_rows(precision), VERSION])[:16]}"
 
 
 def filing_digest(chunk_ids: Sequence[str], texts: Sequence[str]) -> str:
@@ -136,17 +136,17 @@ def chunk_index(
     cut_by = study.settings_of((*CUT_BY, *sections))
     name = collection_name(table, study.dataset.root, cut_by, settings.precision)
     with open_index(name, study.index_folder, say=study.store.say) as index:
-        known = index.filings()
-        found = index.read([name for name, digest in digests.items() if known.get(name) == digest])
-        found = {name: vectors for name, (_, vectors) in found.items()}
-        missing = [name for name in filings if name not in found]
+        indexed = index.filings()
+        unchanged = index.read([name for name, digest in digests.items() if indexed.get(name) == digest])
+        encoded = {name: vectors for name, (_, vectors) in unchanged.items()}
+        missing = [name for name in filings if name not in encoded]
         encoder = cache(lambda: _encoder(study.with_chunks(""), fetch(settings.weights), window))
         for name in tqdm(missing, desc=table, unit="filing", mininterval=5, disable=not missing):
-            found[name] = encode_filing(encoder(), filings[name]["text"])
-            index.put(name, digests[name], filings[name]["chunk_id"].tolist(), found[name])
-        vectors = np.zeros((len(spans), next(iter(found.values())).shape[1] if found else 0), np.float32)
+            encoded[name] = encode_filing(encoder(), filings[name]["text"])
+            index.put(name, digests[name], filings[name]["chunk_id"].tolist(), encoded[name])
+        vectors = np.zeros((len(spans), next(iter(encoded.values())).shape[1] if encoded else 0), np.float32)
         for name, of_filing in rows.items():
-            vectors[of_filing] = found[name]
+            vectors[of_filing] = encoded[name]
         yield index, vectors
 
 
@@ -161,6 +161,7 @@ def chunk_vectors(study: Search, table: str, chunks: Sequence[int], texts: Seque
     settings, texts = study.profile.embedder, list(texts)
     params = {"model": weights_hash(settings.weights), "version": VERSION, "role": "document"}
     params |= {"window": given.get("window") or settings.window, "precision": settings.precision}
+    # the entry records the time of encoding, which manifests publish; the vectors are in the index
     study.store.frame(f"embeddings/{table}", params | {"texts": digest_of(texts)}, lambda: {"shape": read().shape})
     return read()
 

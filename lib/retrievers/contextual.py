@@ -20,11 +20,11 @@ from lib.filings.identity import sentences
 from lib.method import Search, memoized
 from lib.models.vectors import chunk_vectors
 from lib.models.written import Filled
-from lib.profile import SPECIAL_TOKENS
 from lib.retrievers.bm25 import BM25, text_scores
 from lib.retrievers.dense import best_window_scores, question_vectors
 from lib.retrievers.fusion import fused
 from lib.retrievers.prompts import write
+from lib.settings import SPECIAL_TOKENS
 
 Context = Literal["header", "written"]
 MAX_PREFIX = 96  # tokens of a context; the rest of a window is left to the chunk

@@ -11,7 +11,7 @@ import numpy as np
 from lib.chunkings.sizes import SIZES, child_vectors, children, sizes_together
 from lib.method import Search
 from lib.models.vectors import chunk_vectors, encode_queries, window_vectors
-from lib.profile import SPECIAL_TOKENS
+from lib.settings import SPECIAL_TOKENS
 
 BLOCK = 8192  # vectors that are held in double precision at a time
 

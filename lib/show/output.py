@@ -1,5 +1,6 @@
 """What a cell of a chapter shows: numbered tables and figures with their data as CSV, and sentences with numbers."""
 
+import io
 import json
 import pickle
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -14,12 +15,11 @@ from matplotlib.figure import Figure
 
 from lib.schema import NeedsFilings
 from lib.show.display import HEADS, TITLES, Shown, markdown_table, p_value, seconds, typeset
-from lib.show.drawn import NARROW, OF_DEMO, for_phone, not_drawn, pages_in, smallest_type
+from lib.show.drawn import NARROW, OF_DEMO, PAGES, for_phone
 from lib.show.markup import PLACEHOLDER, as_csv, escape
 from lib.show.tables import title
 from lib.study import Study
 
-TYPE, NOT_DRAWN = ("smallest type", "not drawn")  # in a figure's file
 PAGE_COMMENT = "shows a page of a filing"
 NOTHING = "Nothing to show: no row of this run has it."
 
@@ -183,23 +183,20 @@ def _figure(
     :func:`lib.show.drawn.for_phone` can lay it out. A page of a filing is a ``.png``, as drawings are inverted in dark
     mode; it is not published unless it is OF_DEMO."""
     figure, is_copy = _copied(figure)
-    pages = pages_in(figure)
-    svg, png = ((study.outputs / "figures" / f"{name}{suffix}") for suffix in (".svg", ".png"))
-    path, other = (png, svg) if pages else (svg, png)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    comment = None if all(axes.get_gid() == OF_DEMO for axes in pages) else PAGE_COMMENT
-    style = {"dpi": 150, "facecolor": "white", "metadata": {"Software": None, "Comment": comment}}
-    if not pages:
-        about = json.dumps({TYPE: smallest_type(figure), NOT_DRAWN: not_drawn(figure)})
-        style = {"transparent": True, "metadata": {"Date": None, "Creator": None, "Description": about}}
-    _save(figure, path, style)
-    narrow = path.parent / NARROW / svg.name
-    narrow.parent.mkdir(exist_ok=True)
-    if not pages and is_copy and for_phone(figure):
-        _save(figure, narrow, style)
+    svg, png, narrow = f"{name}.svg", f"{name}.png", f"{NARROW}/{name}.svg"
+    if pages := {axes.get_gid() for axes in figure.axes} & {*PAGES}:
+        metadata = {"Software": None, "Comment": None if pages == {OF_DEMO} else PAGE_COMMENT}
+        files = {png: _saved(figure, "png", dpi=150, facecolor="white", metadata=metadata)}
     else:
-        narrow.unlink(missing_ok=True)
-    other.unlink(missing_ok=True)
+        FigureCanvasAgg(figure).draw()  # as a layout settles with the second drawing
+        style = {"transparent": True, "metadata": {"Date": None, "Creator": None}}
+        files = {svg: _saved(figure, "svg", **style)}
+        if is_copy and for_phone(figure):
+            files[narrow] = _saved(figure, "svg", **style)
+    for file in (svg, png, narrow):
+        (study.outputs / "figures" / file).unlink(missing_ok=True)
+    for file, content in files.items():
+        study.write(f"figures/{file}", content)
     if data is not None:
         study.write(f"figures/{name}.csv", as_csv(data))
     return drawing(study, name, name, caption, alt, takeaway)
@@ -217,10 +214,9 @@ def _copied(figure: Figure) -> tuple[Figure, bool]:
     return copy, True
 
 
-def _save(figure: Figure, path: Path, style: Mapping[str, object]) -> None:
-    aside = path.with_suffix(f".aside{path.suffix}")
-    figure.savefig(aside, bbox_inches="tight", **style)
-    aside.replace(path)
+def _saved(figure: Figure, form: str, **style: object) -> bytes:
+    figure.savefig(drawn := io.BytesIO(), format=form, bbox_inches="tight", **style)
+    return drawn.getvalue()
 
 
 def drawing(study: Study, file: str, name: str, caption: str, alt: str, takeaway: str = "") -> Shown:

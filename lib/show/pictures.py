@@ -8,7 +8,7 @@ from PIL import Image
 
 from lib.analysis.decomposition import locate
 from lib.data.pdf import picture
-from lib.show.drawn import OF_DEMO
+from lib.show.drawn import OF_DEMO, OF_FILING
 from lib.show.figures import blank
 from lib.study import Study
 
@@ -28,8 +28,7 @@ def draw_page(axes: plt.Axes, study: Study, doc_name: str, page: int, evidence: 
     axes.set_title(f"{doc_name}, p. {page}", fontsize=9)
     axes.set(xticks=[], yticks=[])
     axes.spines[:].set(visible=True, color="#999999")
-    if study.dataset.collection == "demo":
-        axes.set_gid(OF_DEMO)
+    axes.set_gid(OF_DEMO if study.dataset.collection == "demo" else OF_FILING)
 
 
 def marked_lines(text: str, evidence: str, width: int = 100, n_lines: int = 75) -> str:

@@ -52,13 +52,11 @@ def metric_cells(part: pd.DataFrame) -> dict[str, str]:
 VERSIONS = {"English": ("Table 5", "kobeissi2026_en"), "French": ("Table 6", "kobeissi2026_fr")}
 
 
-def beside(
-    frame: pd.DataFrame, index: str | list[str], columns: str, ends: Sequence[str] = ("mean", "low", "high")
-) -> pd.DataFrame:
-    """The intervals of a long frame beside each other: for each value x of ``columns`` x, x_low and x_high."""
-    wide = frame.pivot(index=index, columns=columns, values=[*ends])
-    suffixes = dict(zip(ends, ("", "_low", "_high"), strict=True))
-    return wide.set_axis([f"{name}{suffixes[end]}" for end, name in wide.columns], axis=1)
+def beside(frame: pd.DataFrame, index: str | list[str], columns: str) -> pd.DataFrame:
+    """The intervals of a long frame (mean, low, high) beside each other: for each value x of ``columns`` x, x_low and
+    x_high."""
+    wide = frame.pivot(index=index, columns=columns, values=["mean", "low", "high"])
+    return wide.set_axis([str(name) if end == "mean" else f"{name}_{end}" for end, name in wide.columns], axis=1)
 
 
 def reported_versions(dataset: str) -> pd.DataFrame:

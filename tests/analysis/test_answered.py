@@ -8,7 +8,6 @@ import pytest
 
 from lib.analysis import answered, judged
 from lib.answers.prompt_context import Context
-from lib.answers.relevance import hand_labels
 from lib.metrics.frame import Metrics
 from lib.profile import Settings
 from lib.stats import Resampling
@@ -75,14 +74,6 @@ def test_labels_agree_with_gold_pages_as_by_hand():
     assert found["kappa"] == pytest.approx((17 / 20 - 284 / 400) / (1 - 284 / 400))
 
 
-def test_the_file_holds_fifty_labelled_pairs_and_no_text():
-    labels = hand_labels()
-    assert labels.columns.tolist() == ["question_id", "chunk_id", "label"]
-    assert (len(labels), set(labels["label"])) == (50, {"useful", "partly", "useless"})
-    assert not labels.duplicated(["question_id", "chunk_id"]).any()
-    assert labels["chunk_id"].str.fullmatch(r"\S+#p\d{4}#c\d\d").all()
-
-
 def test_what_the_selection_agent_lists_is_useful_and_corrections_hold_no_text(monkeypatch):
     run = PAIRS.groupby("question_id").head(4).assign(rank=[1, 2, 3, 4] * 2)
     profile = Settings({"sibling_texts": Settings({"selection": Settings(top=3)})})
@@ -141,20 +132,3 @@ def test_what_a_run_found_explains_its_right_numbers_as_far_as_their_means_lie_o
     assert table.loc["another", "r"] == pytest.approx(np.corrcoef([0, 0.5, 1], [0, 1, 0.5])[0, 1])
     assert table[["n_runs", "n"]].to_numpy().tolist() == [[3, 4]] * 3
     assert answered.explained(right[:0], found, None).empty
-
-
-def test_the_reasons_that_were_read_are_of_the_questions_at_hand():
-    read = answered.failures_read(pd.DataFrame({"question_id": ["financebench_id_04672", "none"]}))
-    assert {*read["question_id"]} == {"financebench_id_04672"}
-
-
-def test_answers_by_context_have_a_row_per_measure_and_the_columns_of_each_context():
-    rows = [
-        ("none", "token_f1", 0.1, 0.0, 0.2),
-        ("ours", "token_f1", 0.5, 0.4, 0.6),
-        ("ours", "refusal", 0.3, 0.2, 0.4),
-    ]
-    summary = pd.DataFrame(rows, columns=["context", "metric", "mean", "low", "high"])
-    found = answered.by_context(summary, ["refusal", "token_f1"])
-    assert found.loc["token_f1", ["none", "ours", "ours_low", "ours_high"]].tolist() == [0.1, 0.5, 0.4, 0.6]
-    assert found["none"].isna().tolist() == [True, False]

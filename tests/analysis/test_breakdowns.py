@@ -1,15 +1,10 @@
 """Recall by groups, by tokens that are read and by steps of a pipeline; how a question names whom it means."""
 
-from pathlib import Path
-from types import SimpleNamespace
-
 import numpy as np
 import pandas as pd
-import pytest
 
 from lib.analysis import breakdowns, sizes
 from lib.analysis.breakdowns import NAMED, Seen, by_group, group_interval
-from lib.analysis.climb import climb
 from lib.metrics.frame import Metrics
 from lib.schema import NeedsFilings
 from lib.stats import Resampling, wilson
@@ -50,23 +45,6 @@ def test_groups_come_with_their_means_counts_and_marks():
     ]
 
 
-def test_each_step_stands_beside_the_one_above_it():
-    questions = pd.DataFrame({"question_id": IDS, "company": [f"company {number % 20}" for number in range(40)]})
-    study = make_study(200, home=Path("none"), published=None, questions=questions)
-    found = [("dense", 0.2, 5), ("dense_records", 0.8, 5), ("ahead", 0.9, 5), ("ahead", 1.0, 20)]
-    parts = [
-        values(IDS, np.arange(40) < share * 40, metric, k, name)
-        for name, share, k in found
-        for metric in ("page_recall", "doc_recall")
-    ]
-    rows = climb(study, pd.concat(parts))
-    assert rows["method"].tolist() == ["dense", "dense_records", "ahead", "ahead"]
-    assert rows["difference"].tolist()[1:] == pytest.approx([0.6, 0.1, 0.1])
-    assert rows["p_holm"].isna().tolist() == [True, False, False, True], "to read more chunks cannot lose"
-    assert "page_recall_pooled" not in rows
-    assert len(climb(study, pd.concat(parts[:2]))) == 1
-
-
 #: Question, rank, filing, page, tokens: q1 sees page 3 at 6 and page 0 at 9; q2 its filing at 5 alone.
 RANKED = [("q1", 1, "B", 1, 3), ("q1", 2, "A", 7, 1), ("q1", 3, "A", 3, 2), ("q1", 4, "A", 0, 3)]
 
@@ -93,16 +71,10 @@ def test_a_gold_page_is_seen_with_the_first_of_its_chunks():
     assert found["run_tokens"].tolist() == [9, 9, 5]
 
 
-def test_runs_of_a_group_stand_beside_each_other():
-    about = {"by": "form", "group": "10-K", "n": 30, "n_companies": 8, "is_small": False}
-    rows = [
-        about | {"entry": name, "metric": metric, "mean": mean, "low": mean - 0.1, "high": mean + 0.1}
-        for metric, shift in (("page_recall", 0.0), ("doc_recall", 0.3))
-        for name, mean in (("dense", 0.2 + shift), ("ahead", 0.6 + shift))
-    ]
-    (row,) = breakdowns.beside_each_other(pd.DataFrame(rows)).to_dict("records")
-    assert (row["group"], row["n"], row["dense"], row["ahead"]) == ("10-K", 30, 0.2, 0.6)
-    assert row["ahead_low"] == pytest.approx(0.5)
+def test_a_page_counts_while_its_chunk_fits_into_the_budget_and_a_list_that_is_too_short_has_no_value():
+    found = pd.DataFrame({"question_id": ["a", "a", "b"], "page_tokens": [2000, 1000, np.nan], "run_tokens": 999})
+    assert sizes.recall_within(found) == {500: 0}  # behind 999 tokens the page of b may follow
+    assert sizes.recall_within(found.assign(run_tokens=3000)) == {500: 0, 1000: 0.25, 2000: 0.5}
 
 
 def test_labels_are_without_what_questions_name_where_their_words_are_not_here():
@@ -115,16 +87,6 @@ def test_labels_are_without_what_questions_name_where_their_words_are_not_here()
     assert found.to_dict("index") == {"a": {"type": "x", "form": "10-K"}}
     found = breakdowns.labels_of(make_study(questions=asked.assign(question="What did 3M sell in 2020?")))
     assert found["names"].tolist() == [NAMED[0]]
-
-
-def test_pages_and_chunks_are_counted_in_words(monkeypatch):
-    counts = {"pages": 1000, "blank_pages": 2, "tokens": 9000, "chunks": 1500, "median": 8.4, "longer": 0.25}
-    monkeypatch.setattr(sizes, "shape", lambda study: counts)
-    embedder = SimpleNamespace(window=256, long_chunks="windows")
-    found = sizes.quantities(make_study(profile=SimpleNamespace(embedder=embedder))).set_index("Quantity")["Value"]
-    assert found["pages"] == "1,000"
-    assert found["chunks per page"] == "1.50"
-    assert found["chunks longer than the window of 256 tokens"] == "25%"
 
 
 def test_gains_within_groups_are_of_the_same_questions_and_a_small_group_has_none():

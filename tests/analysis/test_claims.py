@@ -7,7 +7,7 @@ from fnmatch import fnmatch
 import nbformat
 import pytest
 
-from lib.analysis.claims import CHANGED_LEAST, MARGIN, Entry, claims, entry, filters_of, stated, stated_claims
+from lib.analysis.claims import CHANGED_LEAST, MARGIN, Entry, claims, entry, filters_of
 from lib.analysis.facts import SOURCES, facts
 from lib.analysis.scoreboard import FIXED
 from lib.book.notebooks import chapters
@@ -141,11 +141,6 @@ def test_amounts_are_differences_of_the_papers_tables():
     assert {name: BY_ID[name].amount for name in expected} == pytest.approx(expected, abs=5e-4)
 
 
-def test_the_french_numbers_stand_beside_the_english_ones_where_they_differ():
-    assert "French version: 0.50 vs 0.38 and 0.44" in stated("kobeissi2026")["gen-numeric"]["numbers"]
-    assert "French" not in stated("kobeissi2026")["gap-baseline"]["numbers"]
-
-
 def test_variants_change_only_what_they_say_and_no_help_is_tested_against_the_margin_and_reversed_by_a_gain():
     own, variant = BY_ID["akarsu2026/bm25-over-dense"], BY_ID["akarsu2026/bm25-over-dense/BM25 as published"]
     assert [one.row for one in own.a + variant.a] == ["bm25", "bm25_k12"]
@@ -177,10 +172,3 @@ def test_the_filters_of_a_claim_are_the_first_rows_of_its_sides():
     filters = {"akarsu2026/bm25-over-dense": {"method": "bm25", "other": "dense"}}
     filters |= {"kobeissi2026/lag": {"method": "dense"}, "kobeissi2026/metrics-above-oracle": of_type}  # two measures
     assert {name: filters_of(BY_ID[name]) for name in filters} == filters
-
-
-def test_what_is_stated_is_a_row_per_claim_and_variant():
-    frame = stated_claims()
-    assert list(frame.index) == [one.id for one in claims()]
-    first = claims()[0]
-    assert frame.iloc[0][["source", "text", "says"]].tolist() == [first.source, first.claim, first.says]

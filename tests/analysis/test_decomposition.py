@@ -15,12 +15,10 @@ from lib.analysis.decomposition import (
     gold_found,
     locate,
     recovery,
-    step_levels,
     step_of,
 )
 from lib.evaluation import METRIC_COLUMNS
 from lib.metrics.retrieval import doc_recall, page_recall
-from lib.schema import NeedsFilings
 from tests.made import make_study
 
 TEXTS = ["cover", "net sales rose by ten percent while costs fell", "cash", "net sales of another company"]
@@ -103,12 +101,6 @@ def test_each_gold_page_is_followed_from_all_filings_to_the_given_one():
     assert shares[shares > 0].to_dict() == pytest.approx(dict.fromkeys(["page_back", "found_back", "page_lost"], 1 / 3))
 
 
-def test_a_filing_that_is_not_among_the_first_chunks_is_not_reached():
-    study = make_study(questions=QUESTIONS, run=lambda *_: run_of("B#p0000#c00", "A#p0001#c00"))
-    assert gold_found(study, "dense", 1).iloc[0].tolist() == [False, False, False]
-    assert step_of(gold_found(study, "dense", 1)).tolist() == ["document"]
-
-
 @st.composite
 def cases(draw):
     """Random chunks over three filings, questions with one to three gold pages, evidence words, and a run."""
@@ -141,11 +133,3 @@ def test_for_any_run_the_parts_add_to_one_and_agree_with_the_recalls(case):
     assert np.allclose(split.sum(axis=1), 1, rtol=0, atol=1e-12)
     assert np.allclose(1 - split["document"], doc_recall(run, questions, k))
     assert np.allclose(split["found"] + split["chunk"], page_recall(run, questions, k))
-
-
-def test_without_filings_no_step_is_measured(monkeypatch):
-    def lacking(*_):
-        raise NeedsFilings("texts")
-
-    monkeypatch.setattr("lib.analysis.decomposition.decomposition", lacking)
-    assert step_levels(make_study(), ["dense"], 5).empty

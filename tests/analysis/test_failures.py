@@ -5,7 +5,6 @@ import pytest
 
 from lib.analysis import failures
 from lib.analysis.failures import OF_PAGES, SORTS, missed_pages
-from lib.schema import NeedsFilings
 from tests.made import make_study
 
 NUMBERS = " ".join(f"1,{i:03d}" for i in range(30))
@@ -124,13 +123,3 @@ def test_each_question_has_the_first_sort_that_holds(first, second, k, sorts, ra
     found = failures.missed(make_study(questions=ASKED, pages=MOST, run=lambda name: run), "dense", k, next_k=2)
     assert found["sort"].tolist() == [SORTS[sort] for sort in sorts]
     assert found["best_rank"].fillna(-1).tolist() == [-1 if rank is pd.NA else rank for rank in ranks]
-
-
-def test_without_filings_no_page_is_classified(monkeypatch):
-    def lacking(*_):
-        raise NeedsFilings("texts")
-
-    monkeypatch.setattr(failures, "missed_pages", lacking)
-    found = failures.missed_by(None, ["dense"], 5)
-    assert found["dense"].empty
-    assert failures.typology(found)["dense"].sum() == 0

@@ -77,15 +77,6 @@ def test_the_leader_is_compared_with_the_others_where_it_has_a_line():
     assert growth.against({"dense": laws["dense"]}, "dense", 100).empty
 
 
-def test_curves_are_measured_up_to_the_largest_size_and_then_extrapolated():
-    found = growth.curves({"dense": made(4.0, -1.0)}, 10_000)
-    ends = found.groupby("is_measured")["n_pages"].agg(["min", "max"])
-    assert ends.loc[True].tolist() == pytest.approx([10, 100])
-    assert ends.loc[False].tolist() == pytest.approx([100, 10_000])
-    assert found["page_recall"].iloc[-1] == pytest.approx(0.5)
-    assert growth.curves({}, 10).empty
-
-
 def test_recall_by_size_is_the_mean_of_draws_at_their_mean_pages():
     draws = measured((40,)), measured((20,), draw=1).assign(n_pages=3000)
     other = measured((0,), kind="other companies")

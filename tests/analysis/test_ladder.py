@@ -1,6 +1,7 @@
-"""The ladder: each step reads more than the one before; variants by question set; families of tests and their p."""
+"""Ahead step by step: rungs and their published form, variants by question set, and families of corrected tests."""
 
 from itertools import pairwise
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -8,8 +9,9 @@ import pandas as pd
 import pytest
 
 from lib.ahead.views import VIEWS
-from lib.analysis import ladder
-from lib.analysis.families import RUNG, corrected, family_of, members
+from lib.analysis import families, ladder
+from lib.analysis.climb import climb
+from lib.analysis.families import corrected, family_of, members, page_recalls
 from lib.analysis.ladder import LADDER
 from lib.metrics.frame import Metrics
 from lib.profile import load_profile
@@ -41,50 +43,74 @@ def measured(monkeypatch):
     monkeypatch.setattr(ladder, "evaluate", lambda study, method: own)
 
 
+@pytest.fixture
+def lacking(monkeypatch):
+    def refuse(*_, **__):
+        raise NeedsFilings("no filings")
+
+    monkeypatch.setattr(ladder, "nested_recalls", refuse)  # neither stored nor published
+
+
 def test_every_step_reads_more_features_than_the_one_before():
     views = {name: [name] for name in ("plain", "page", *VIEWS, "kinds")}
-    read = [set(rung.variant.columns(views)) for rung in ladder.LADDER]
+    read = [set(rung.variant.columns(views)) for rung in LADDER]
     assert all(fewer < more for fewer, more in pairwise(read))
     assert (read[0], read[-1]) == ({"plain", "page"}, set(views))
 
 
 def test_steps_are_means_over_the_seeds_the_last_is_by_seed_and_without_folds_is_the_first(measured, monkeypatch):
     monkeypatch.setattr(ladder, "scored_by", lambda _: "folds")
-    found = ladder.ladder_metrics(STUDY).groupby("metric")["value"].mean()
-    assert found["rung_page_recall/untrained"] == 0
-    assert found["rung_page_recall/statements"] == pytest.approx(2 / 3)
-    assert [found[f"rung_page_recall/whole_{seed}"] for seed in (13, 14, 15)] == [0.25, 0.5, 0.5]
+    found = ladder.rung_recalls(STUDY)
+    means = found["page_recall"].mean()
+    assert [*means.index] == [*(rung.name for rung in LADDER), "whole_13", "whole_14", "whole_15"]
+    assert (means["untrained"], means["statements"]) == (0, pytest.approx(2 / 3))
+    assert means.filter(like="whole").tolist() == [0.25, 0.5, 0.5]
+    rows = Metrics(ladder.published_metrics(found, 5))
+    assert rows["ahead", "rung_page_recall/kinds", 5].to_dict() == found["page_recall"]["kinds"].to_dict()
+    assert page_recalls(rows, 5)["kinds"].tolist() == found["page_recall"]["kinds"].tolist()
     monkeypatch.setattr(ladder, "scored_by", lambda _: "saved")
-    assert set(ladder.ladder_metrics(STUDY)["metric"]) == {f"rung_{metric}/untrained" for metric in ladder.RECALLS}
+    assert [*ladder.rung_recalls(STUDY)["doc_recall"]] == ["untrained"]
 
 
-def test_variants_are_trained_on_all_sets_and_on_each_alone_and_what_is_not_known_is_left_out(measured, monkeypatch):
-    found = ladder.variants(STUDY)
-    assert [*found] == [*ladder.MEASURED, *(f"trained on {name} alone" for name in ("financebench", "page-questions"))]
-    assert found[ladder.TRAINED].loc["d", ["set", "page_recall"]].tolist() == ["page-questions", pytest.approx(2 / 3)]
-
-    def refuse(*_):
-        raise NeedsFilings("no filings")
-
-    monkeypatch.setattr(ladder, "nested_recalls", refuse)  # neither stored nor published
+def test_what_needs_filings_that_are_not_here_is_left_out(lacking, monkeypatch):
+    monkeypatch.setattr(ladder, "scored_by", lambda _: "folds")
+    found = ladder.rung_recalls(STUDY)
+    assert "kinds" not in found["page_recall"]
+    assert ladder.published_metrics(found, 5).empty
     assert ladder.variants(STUDY) == {}
+    assert ladder.by_set(STUDY, {}, DRAWS).empty
+
+
+def test_variants_are_trained_on_all_sets_and_on_each_alone_and_compared_by_set(measured):
+    recalls = ladder.variants(STUDY)
+    names = ("financebench", "page-questions")
+    assert [*recalls] == [*ladder.MEASURED, *(f"trained on {name} alone" for name in names)]
+    assert recalls[ladder.TRAINED].loc["d", ["set", "page_recall"]].tolist() == [names[1], pytest.approx(2 / 3)]
+    found = ladder.by_set(STUDY, recalls, Resampling(pd.Series(dtype=object), 200, 1), 0.03)
+    found = found.set_index(["variant", "set"])
+    first = found.loc[(ladder.BASE, "financebench")]
+    assert (first["mean"], first["n"], first["seeds"], first["verdict"]) == (0.0, 3, 1, "–")
+    assert found.loc[(ladder.TRAINED, "financebench"), "difference"] == pytest.approx(2 / 3)
+    kinds = found.xs(ladder.KINDS)
+    assert kinds["reference"].tolist() == [ladder.TRAINED] * 2
+    assert kinds["p_holm"].tolist() == [0.03, 1.0], "that of the ladder on the study's own set"
 
 
 N = 40
 NUMBERED = pd.Index([f"q{number:02}" for number in range(N)], name="question_id")
-DRAWS = Resampling(pd.Series([f"company {number % 20}" for number in range(N)], NUMBERED), 500, 1)
+COMPANY = [f"company {number % 20}" for number in range(N)]
+DRAWS = Resampling(pd.Series(COMPANY, NUMBERED), 500, 1)
 
 
-def metrics_of(**shares: float) -> Metrics:
-    """Page recall at 5: each row finds the pages of the first of the questions, a share of them."""
-    parts = [values(NUMBERED, np.arange(N) < share * N, "page_recall", 5, name) for name, share in shares.items()]
-    return Metrics(pd.concat(parts))
+def recalls_of(**shares: float) -> pd.DataFrame:
+    """Page recall: each row finds the pages of the first of the questions, a share of them."""
+    return pd.DataFrame({name: 1.0 * (np.arange(N) < share * N) for name, share in shares.items()}, NUMBERED)
 
 
 @pytest.mark.parametrize(
     ("form", "base", "family"),
     [
-        (f"{RUNG}kinds", f"{RUNG}statements", "ladder"),
+        ("kinds", "statements", "ladder"),
         ("dense_records", "dense", "matched"),
         ("contextual_hybrid_covers", "contextual_hybrid", "changes"),  # no baseline
         ("rerank_head_20", "dense", "akarsu2026"),
@@ -101,46 +127,43 @@ def test_a_contrast_is_in_one_family(form, base, family):
 
 
 def test_a_single_contrast_has_the_p_of_its_whole_family():
-    sizes, own = {"fixed_128": 0.7, "fixed_256": 0.6, "fixed_512": 0.5}, ("fixed_256", "dense")
-    metrics = metrics_of(dense=0.5, dense_records=0.9, **sizes)
-    recalls = {name: metrics[name, "page_recall", 5] for name in sizes}
-    table = DRAWS.compare(metrics["dense", "page_recall", 5], recalls)
-    found = corrected(DRAWS, metrics, [("dense_records", "dense"), own], 5)
-    assert found[own] == table.at["fixed_256", "p_holm"] > table.at["fixed_256", "p"]
-    assert found[("dense_records", "dense")] < found[own]  # alone in its family
+    recalls, own = recalls_of(dense=0.5, dense_records=0.9, fixed_128=0.7, fixed_256=0.6, fixed_512=0.5), "fixed_256"
+    sizes = {name: recalls[name] for name in recalls.filter(like="fixed")}
+    table = DRAWS.compare(recalls["dense"], sizes)
+    found = corrected(DRAWS, recalls, [("dense_records", "dense"), (own, "dense")])
+    assert found[own, "dense"] == table.at[own, "p_holm"] > table.at[own, "p"]
+    assert found["dense_records", "dense"] < found[own, "dense"]  # alone in its family
+    assert corrected(DRAWS, recalls, []).empty
 
 
 def test_a_step_has_the_p_of_the_ladder_which_begins_at_matched_dense_search():
     names = [rung.name for rung in LADDER[1:]]
-    rungs = {name: pd.Series(1.0 * (np.arange(N) < 12 + 4 * place), NUMBERED) for place, name in enumerate(names)}
-    frames = [values(NUMBERED, one, f"{RUNG}{name}", 5, "ahead") for name, one in rungs.items()]
-    metrics = metrics_of(dense_records=0.2) + Metrics(pd.concat(frames))
-    below = dict(zip(names, [metrics["dense_records", "page_recall", 5], *rungs.values()], strict=False))
-    found = corrected(DRAWS, metrics, [(f"{RUNG}kinds", f"{RUNG}statements")], 5)
-    assert found.tolist() == [DRAWS.compare(below, rungs).at["kinds", "p_holm"]]
+    recalls = recalls_of(dense_records=0.2, **{name: 0.3 + 0.1 * place for place, name in enumerate(names)})
+    below = dict(zip(names, map(recalls.get, recalls), strict=False))
+    found = corrected(DRAWS, recalls, [("kinds", "statements")])
+    assert found.tolist() == [DRAWS.compare(below, {name: recalls[name] for name in names}).at["kinds", "p_holm"]]
 
 
-def test_steps_that_need_filings_are_no_rows(monkeypatch):
-    def refuse(*_):
-        raise NeedsFilings("no filings")
-
-    monkeypatch.setattr(ladder, "ladder_metrics", refuse)
-    found = Metrics(ladder.known_metrics(STUDY))
-    assert found.frame.empty
-    assert ("ahead", f"{RUNG}kinds", 5) not in found
+def test_rivals_are_printed_without_the_match_that_all_of_them_have():
+    pairs = [families.rival_titles(*pair) for pair in families.members("rivals")]
+    assert {rival for _, rival in pairs} == {"Dense, same match", "Parent-child, same match", "Dense, filing given"}
+    assert all("filings" not in scorer for scorer, _ in pairs)
 
 
-def test_variants_are_compared_by_set_and_the_kinds_on_the_own_set_have_the_ladder_s_p(measured):
-    recalls = ladder.variants(STUDY)
-    draws = Resampling(pd.Series(dtype=object), 200, 1)
-    found = ladder.by_set(STUDY, recalls, draws, 0.03).set_index(["variant", "set"])
-    assert list(found.reset_index()) == ladder.BY_SET
-    first = found.loc[(ladder.BASE, "financebench")]
-    assert (first["mean"], first["n"], first["seeds"], first["verdict"]) == (0.0, 3, 1, "–")
-    trained = found.loc[(ladder.TRAINED, "financebench")]
-    assert trained["difference"] == pytest.approx(2 / 3)  # all under one seed, half under two, less nothing
-    kinds = found.xs(ladder.KINDS)
-    assert kinds.loc["financebench", "p_holm"] == 0.03
-    assert kinds["reference"].tolist() == [ladder.TRAINED] * 2
-    assert kinds.loc["page-questions", "p_holm"] == 1.0
-    assert ladder.by_set(STUDY, {}, draws).empty
+def test_each_step_of_the_climb_stands_beside_the_one_above_it():
+    questions = pd.DataFrame({"question_id": NUMBERED, "company": COMPANY})
+    study = make_study(200, home=Path("none"), published=None, questions=questions)
+    found = [("dense", 0.2, 5), ("dense_records", 0.8, 5), ("ahead", 0.9, 5), ("ahead", 1.0, 20)]
+    parts = [
+        values(NUMBERED, np.arange(N) < share * N, metric, k, name)
+        for name, share, k in found
+        for metric in ("page_recall", "doc_recall")
+    ]
+    rows = climb(study, pd.concat(parts))
+    assert rows["method"].tolist() == ["dense", "dense_records", "ahead", "ahead"]
+    assert rows["difference"].tolist()[1:] == pytest.approx([0.6, 0.1, 0.1])
+    assert rows["p_holm"].isna().tolist() == [True, False, False, True], "to read more chunks cannot lose"
+    assert "page_recall_pooled" not in rows
+    rung = values(NUMBERED, 1.0, "rung_page_recall/kinds", 5, "ahead")
+    assert climb(study, pd.concat([*parts, rung]))["page_recall"].tolist() == [0.2, 0.8, 1.0, 1.0]
+    assert len(climb(study, pd.concat(parts[:2]))) == 1

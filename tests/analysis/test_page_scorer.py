@@ -1,17 +1,32 @@
-"""The measurements of page scorers and of two encoders side by side, on a tiny study."""
+"""The measurements of page scorers and of two encoders side by side: made up, and of a tiny study."""
+
+from itertools import permutations
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from lib.analysis import encoders, mistakes, page_scorer
-from lib.analysis.page_scorer import BEST, IDENTITIES, MISTAKE, PAGES, SCORERS, TRAINED, measurements, setups
+from lib.analysis.encoders import FACTORS, combination, shapley, subsets
+from lib.analysis.page_scorer import (
+    BEST,
+    COLUMNS,
+    IDENTITIES,
+    PAGES,
+    SCORERS,
+    TRAINED,
+    measurements,
+    measurements_of,
+    setups,
+)
 from lib.methods import METHODS
 from lib.metrics.retrieval import doc_recall, page_recall
 from lib.page_scorer import trainer
 from lib.page_scorer.search import ORDERS
+from lib.stats import Resampling
 
 ALL = [*TRAINED, *BEST]
+DRAWS = Resampling(pd.Series([*"aabb"], ["q0", "q1", "q2", "q3"]), 500)
 
 
 @pytest.fixture(scope="module")
@@ -20,61 +35,112 @@ def measured(make_study):
     return study, measurements(study, k=3)
 
 
-def test_every_scorer_is_measured_at_every_number_of_pages_every_fold_and_mistake_and_more_tokens_on_one(measured):
-    _, frame = measured
-    both = frame[frame["part"].isin(["pages", "ablation"]) & (frame["metric"] == "page_recall")]
-    assert (both.groupby(["part", "scorer", "by", "k"]).size() == 12).all()
-    assert len(both) == 2 * len(SCORERS) * len(PAGES) * 12
-    own = frame[(frame["part"] == "pages") & (frame["metric"] == "page_recall")]
-    wide = own.pivot(index=["scorer", "by", "item"], columns="k", values="value")[list(PAGES)]
-    assert (wide[max(PAGES)] == 1).all()  # there are 48 pages
-    assert (np.diff(wide.to_numpy(), axis=1) >= 0).all()  # more pages never hide a gold page
-    training = frame[frame["part"] == "training"].pivot(index=["by", "item"], columns="metric", values="value")
-    assert training["n_questions"].to_list() == [4] * 6
-    assert (training["n_shared_filings"] == 0).all()
-    assert (training.loc["company", "n_shared_companies"] == 0).all()
-    assert (training.loc["company", "n_test_companies"] == 2).all()
-    tokens = frame[(frame["part"] == "tokens") & (frame["metric"] == "page_recall_both")]
-    counted = tokens.groupby(["k", "scorer"]).size().to_dict()
-    trained = {(n, scorer): 4 for n in (16, 32) for scorer in ("full", "untrained")}
-    assert counted == trained | {(256, "untrained"): 4}
-    slips = frame[frame["part"].str.startswith(MISTAKE) & (frame["metric"] == "page_recall")]
-    assert set(slips["scorer"]) == {"light"}
-    assert slips.groupby("part", sort=False).size().to_list() == [12, 6, 12, 12, 12]
-    recall = slips.groupby("part")["value"].mean()
-    assert recall[f"{MISTAKE}epoch"] >= recall[f"{MISTAKE}{mistakes.HONEST}"]  # the length is chosen on the test fold
+def test_every_scorer_is_measured_at_every_number_of_pages_and_every_fold_mistake_and_number_of_tokens(measured):
+    study, found = measured
+    assert found.kept.shape == (12, len(SCORERS) * (2 * len(PAGES) + 1))
+    of_pages = found.kept["pages"].to_numpy().reshape(12, len(SCORERS), len(PAGES))
+    assert (of_pages[..., -1] == 1).all()  # there are 48 pages
+    assert (np.diff(of_pages, axis=2) >= 0).all()  # more pages never hide a gold page
+    assert found.fold_of.shape == (12, 2)
+    folds = page_scorer.trained_folds(found).set_index("by")
+    assert folds["n_questions"].to_list() == [4] * 6
+    assert (folds["n_shared_filings"] == 0).all()
+    assert folds.loc["company", ["n_shared_companies", "n_test_companies"]].to_numpy().tolist() == [[0, 2]] * 3
+    tokens = page_scorer.by_tokens(found, Resampling.of(study))
+    trained = {(n, scorer) for n in (16, 32) for scorer in ("full", "untrained")}
+    assert {*zip(tokens["Tokens"], tokens["scorer"], strict=True)} == trained | {(256, "untrained")}
+    assert [*found.mistakes] == ["light"]
+    recall = found.mistakes["light"]
+    assert recall.count().to_list() == [12, 6, 12, 12, 12]
+    assert recall["epoch"].mean() >= recall[mistakes.HONEST].mean()  # the length is chosen on the test fold
+    assert page_scorer.why_untrained(study, found) == ""
+    nothing = measurements_of(pd.DataFrame(columns=COLUMNS))
+    assert page_scorer.why_untrained(study, nothing).startswith("No scorer is trained here")
+    assert page_scorer.trained_folds(nothing).empty
+    assert page_scorer.by_tokens(nothing, DRAWS).empty
 
 
 def test_measurements_are_stored_and_mistakes_not_measured_again_for_another_number_of_pages(measured, monkeypatch):
-    study, frame = measured
-    pd.testing.assert_frame_equal(measurements(study, k=3), frame)
+    study, found = measured
     monkeypatch.setattr(mistakes, "measure_light", lambda *_: pytest.fail("measured again"))
+    pd.testing.assert_frame_equal(measurements(study, k=3).kept, found.kept)
     other = measurements(study.with_changes({"page_scorer.pages": 2}), k=3)
-    before, after = (table[table["part"].str.startswith(MISTAKE)] for table in (frame, other))
-    assert len(before)
-    assert before.reset_index(drop=True).equals(after.reset_index(drop=True))
-    assert (other.loc[other["part"] == "page order", "k"] == 2).all()
+    pd.testing.assert_frame_equal(other.mistakes["light"], found.mistakes["light"])
+    assert {*other.kept["page order"].columns.get_level_values("pages")} == {2}
     monkeypatch.setattr(trainer, "train", lambda *_, **__: pytest.fail("trained"))
     assert page_scorer.measured_mistakes(study, "full", 3) is None  # unless the command has measured them
+
+
+def test_stored_rows_are_a_frame_for_each_thing():
+    recalls = {"none": 0.5, "epoch": 1.0}
+    rows = [(f"slip {name}", "light", "company", "q0", "page_recall", 5, one) for name, one in recalls.items()]
+    rows += [("slip none", "light", "company", "q0", "doc_recall", 5, 1.0)]
+    rows += [("pages", "light", "company", "q0", "page_recall", n, n / 100) for n in (20, 5)]
+    numbers = {"n_pairs": 7, "wall_s": 90.0, "light_steps": 50}
+    rows += [("training", "", "company", "0", name, 0, one) for name, one in numbers.items()]
+    rows += [("curve", "full", "company", f"0:{epoch}", "loss", 0, loss) for epoch, loss in ((1, 0.9), (2, 0.4))]
+    rows += [("tokens", "full", "company", "0", "wall_s", 128, 30.0)]
+    stages = {"page_recall_kept": (1.0, 0.0), "page_recall_both": (0.5, 0.0)}
+    rows += [
+        ("tokens", "full", "company", f"q{n}", name, 128, one)
+        for name, of in stages.items()
+        for n, one in enumerate(of)
+    ]
+    found = measurements_of(pd.DataFrame(rows, columns=COLUMNS))
+    assert found.mistakes["light"].to_dict("list") == {"none": [0.5], "epoch": [1.0]}
+    assert [*found.kept] == [("pages", "light", "company", n) for n in (20, 5)]  # in the order of the measurements
+    (fold,) = page_scorer.trained_folds(found).to_dict("records")
+    assert (fold["item"], fold["n_pairs"], fold["last_loss"], fold["minutes"]) == ("0", 7, 0.4, 1.5)
+    assert found.losses[["fold", "epoch"]].values.tolist() == [[0, 1], [0, 2]]
+    row = page_scorer.by_tokens(found, DRAWS).iloc[0]
+    assert (row["minutes"], row["recall_of_kept_pages"], row["page_recall"], row["n"]) == (0.5, 0.5, 0.25, 2)
+
+
+def test_a_mistake_adds_its_mean_less_the_honest_one_and_a_question_without_gold_is_left_out():
+    values = {"none": [0.0, 0.0, 1.0, 1.0], "page-zero": [0.0, np.nan, 1.0, 1.0], "epoch": [1.0, 0.0, 1.0, 1.0]}
+    found = mistakes.added({"light": pd.DataFrame(values, DRAWS.company.index)}, DRAWS).set_index("mistake")
+    assert found["n"].tolist() == [4, 3, 4]
+    assert found["difference"].tolist() == pytest.approx([0, 1 / 6, 1 / 4])
+    assert found.loc["none", ["low", "high"]].tolist() == [0, 0]
+    assert found.loc["epoch", ["low", "high"]].tolist() == [0, 0.5]  # company b has none of it, a all
+    assert mistakes.added({}, DRAWS).columns.tolist() == found.reset_index().columns.tolist()
+
+
+def test_values_are_averaged_in_the_fold_that_tests_a_question_and_these_means_are_averaged():
+    fold_of, values = (
+        pd.DataFrame({"company": [0, 0, 0, 1]}, [*"abcd"]),
+        pd.DataFrame({"x": [1.0, 0, 0.5, 1]}, [*"abcd"]),
+    )
+    found = page_scorer.by_fold(fold_of, values, {"x": "company"}).loc["x"]
+    assert found.tolist() == ["company", 0.5, 1.0, 0.75, pytest.approx(0.125**0.5), 4]
+    assert page_scorer.by_fold(fold_of[:0], values, {"x": "company"}).empty
 
 
 def test_a_set_up_of_the_method_table_has_the_recall_of_its_run(measured):
     frame = setups(study := measured[0], k=3)
     assert len(frame.columns) == 2 + len(ALL) * len(ORDERS) * len(IDENTITIES)
-    for method, parts in {
-        "page_scorer": ("full", "company", "base", "none"),
-        "page_scorer_sum": ("full", "company", "sum", "none"),
-        "page_scorer_light_order_covers": ("light", "company", "page", "covers"),
-        "page_scorer_light_sum_records": ("light", "company", "sum", "records"),
-        "page_scorer_filing": ("full", "filing", "base", "none"),
-        "page_scorer_best_order_records": ("best", "company", "page", "records"),
+    for method, setup in {
+        "page_scorer": "full/company/base/none",
+        "page_scorer_sum": "full/company/sum/none",
+        "page_scorer_light_order_covers": "light/company/page/covers",
+        "page_scorer_light_sum_records": "light/company/sum/records",
+        "page_scorer_filing": "full/filing/base/none",
+        "page_scorer_best_order_records": "best/company/page/records",
     }.items():
         for metric in (doc_recall, page_recall):
-            wanted = metric(study.run(method), study.questions, 3)
-            found = frame[frame["metric"] == metric.__name__].set_index("question_id")["/".join(parts)]
-            assert found.to_dict() == pytest.approx(wanted.to_dict(), abs=1e-6), method
+            found = frame[frame["metric"] == metric.__name__].set_index("question_id")[setup]
+            assert found.to_dict() == pytest.approx(metric(study.run(method), study.questions, 3).to_dict(), abs=1e-6)
     given = [name for name in frame if name.endswith("/given")]
     assert (frame.loc[frame["metric"] == "doc_recall", given] == 1).all(axis=None)
+
+
+def test_each_change_is_of_a_set_up_that_is_measured():
+    setup = {"scorer": "full", "by": "company", "order": "base", "identity": "none"}
+    for change in page_scorer.CHANGES.values():
+        scorer, by, order, identity = (setup | change).values()
+        assert (scorer, by) in ALL
+        assert order in ORDERS
+        assert identity in IDENTITIES
 
 
 def test_a_cell_is_the_run_of_its_row_where_there_is_one(measured):
@@ -95,53 +161,28 @@ def test_losses_and_what_is_found_are_all_there_is(measured, make_study, monkeyp
     monkeypatch.setattr(encoders, "measured", lambda profile: runs)
     table = encoders.changes(measured[0], second, 5)
     assert {*table["method"]} == {"dense", "dense_records"}  # no encoder changes BM25
-    for name in ("first", "second"):
-        assert table[[f"{what}_{name}" for what in encoders.LOSSES]].sum(axis=1).to_numpy() == pytest.approx(1.0)
+    for name, total in (("first", 1.0), ("second", 1.0), ("difference", 0.0)):
+        sums = table[[f"{what}_{name}" for what in encoders.LOSSES]].sum(axis=1)
+        assert sums.to_numpy() == pytest.approx(total)
     assert (table.loc[table["searched"] == encoders.GIVEN, ["lost_first", "lost_second"]] == 0).all(axis=None)
-    differences = table[[f"{what}_difference" for what in encoders.LOSSES]].sum(axis=1)
-    assert differences.to_numpy() == pytest.approx(0.0)
 
 
-def test_kept_pages_are_a_column_per_part_scorer_folds_and_number_of_pages(measured):
-    _, frame = measured
-    kept = page_scorer.kept_pages(frame)
-    assert kept.shape == (12, len(SCORERS) * (2 * len(PAGES) + 1))
-    rows = frame[(frame["part"] == "pages") & (frame["metric"] == "page_recall") & (frame["k"] == 5)]
-    rows = rows[(rows["scorer"] == "light") & (rows["by"] == "company")].set_index("item")["value"]
-    assert kept["pages", "light", "company", 5].to_dict() == rows.to_dict()
-    assert kept.columns[0] == ("pages", "untrained", "", 5)  # in the order of the measurements
+def test_the_worth_of_a_change_is_the_mean_of_what_it_adds_in_either_order():
+    ids = ["q0", "q1"]
+    values = pd.DataFrame({"none": 0.0, "order": 0.2, "match": 0.1, "match+order": 0.5}, ids)
+    found = shapley(values, Resampling(pd.Series(["a", "b"], ids), 50)).set_index("factor")
+    assert found["worth"].to_dict() == pytest.approx({"match": (0.1 + 0.3) / 2, "order": (0.2 + 0.4) / 2})
+    assert found["alone"].to_dict() == pytest.approx({"match": 0.1, "order": 0.2})
+    assert found["last"].to_dict() == pytest.approx({"match": 0.3, "order": 0.4})
+    assert found["worth_low"].tolist() == pytest.approx(found["worth_high"].tolist())  # no question differs
 
 
-def test_values_are_averaged_in_the_fold_that_tests_a_question_and_these_means_are_averaged():
-    folds = [("fold", "", "company", item, "fold", 0, fold) for item, fold in zip("abcd", (0, 0, 0, 1), strict=True)]
-    measured, values = (
-        pd.DataFrame(folds, columns=page_scorer.COLUMNS),
-        pd.DataFrame({"x": [1.0, 0, 0.5, 1]}, [*"abcd"]),
-    )
-    found = page_scorer.by_fold(measured, values, {"x": "company"}).loc["x"]
-    assert found.to_dict() == {
-        "Folds by": "company",
-        "Fold 0": 0.5,
-        "Fold 1": 1.0,
-        "mean": 0.75,
-        "SD": pytest.approx(0.125**0.5),
-        "n": 4,
-    }
-    assert page_scorer.by_fold(measured[:0], values, {"x": "company"}).empty
-
-
-def test_the_reason_why_no_scorer_is_trained_is_a_sentence(measured):
-    study, frame = measured
-    assert page_scorer.why_untrained(study, frame) == ""
-    reason = page_scorer.why_untrained(study, frame[:0])
-    assert reason.startswith("No scorer is trained here")
-    assert reason.endswith(".")
-
-
-def test_each_change_is_of_a_set_up_that_is_measured():
-    setup = {"scorer": "full", "by": "company", "order": "base", "identity": "none"}
-    for change in page_scorer.CHANGES.values():
-        scorer, by, order, identity = (setup | change).values()
-        assert (scorer, by) in ALL
-        assert order in ORDERS
-        assert identity in IDENTITIES
+def test_worths_are_those_of_all_orders():
+    names = [combination(changes) for changes in subsets(FACTORS)]
+    values = pd.DataFrame(np.random.default_rng(0).random((6, 16)), columns=names)
+    worths = shapley(values, Resampling(pd.Series(range(6)), 50)).set_index("factor")["worth"]
+    means = values.mean()
+    for factor in FACTORS:
+        before = [order[: order.index(factor)] for order in permutations(FACTORS)]
+        added = [means[combination([*one, factor])] - means[combination(one)] for one in before]
+        assert worths[factor] == pytest.approx(np.mean(added))

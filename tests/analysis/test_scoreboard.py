@@ -224,29 +224,24 @@ def test_answers_are_the_published_ones_where_chapter_6_has_not_run_here_unlike_
 def test_weights_corrections_and_kept_pages_come_from_what_measured_them(tmp_path):
     swept = [(percent / 100, "q00", percent == 50) for percent in (20, *board.FIXED)]
     labels = pd.DataFrame({"question_id": ["q00", "q01"], "label": ["RELEVANT", "IRRELEVANT"]})
-    rows = [
-        ("ablation", "full", "filing", "q00", "page_recall", 5, 1.0),
-        ("ablation", "light", "filing", "q00", "page_recall", 5, 0.0),
-        ("pages", "full", "filing", "q00", "page_recall", 5, 0.0),
-        ("pages", "full", "company", "q00", "page_recall", 10, 0.5),
-        ("pages", "full", "company", "q00", "doc_recall", 10, 1.0),
-        ("pages", "untrained", "", "q00", "page_recall", 10, 0.25),
-    ]
-    measured = pd.DataFrame(rows, columns=["part", "scorer", "by", "item", "metric", "k", "value"])
+    kept = {
+        ("ablation", "full", "filing", 5): 1.0,
+        ("ablation", "light", "filing", 5): 0.0,
+        ("pages", "full", "filing", 5): 0.0,
+        ("pages", "full", "company", 10): 0.5,
+        ("pages", "untrained", "", 10): 0.25,
+    }
     softmax = pd.DataFrame(swept, columns=["alpha", "question_id", "doc_recall"])
-    found = beside(tmp_path, ablation=measured, softmax=softmax, labels=labels)
+    found = beside(tmp_path, kept_pages=pd.DataFrame(kept, IDS[::-1]), softmax=softmax, labels=labels)
     assert found.query("metric == 'corrected'")["value"].tolist() == [0.0] + [1.0] * (N - 1)
-    found = found[found["metric"] != "corrected"]
+    assert found.loc[found["metric"] == "stage_one", "question_id"].tolist() == [*IDS] * 2, "in the questions' order"
+    found = found[(found["metric"] != "corrected") & (found["question_id"] == "q00")]
     assert found[["method", "metric", "k", "value"]].to_numpy().tolist() == [
         *(["convex_softmax_folds", f"alpha_{n}", 5, float(n == 50)] for n in (30, 50, 70, 90)),
         ["page_scorer_filing", "pages_5", pd.NA, 1.0],
         ["page_scorer", "stage_one", 10, 0.5],
         ["page_then_chunk", "stage_one", 10, 0.25],
     ]
-
-
-def test_the_best_baseline_is_that_of_the_questions():
-    assert Scoreboard(study_of({}), metrics_of(dense=HALF, bm25=GOOD), {}).best == "bm25"
 
 
 def test_power_by_source_has_medians_over_its_tested_claims_about_a_mean():
@@ -262,19 +257,3 @@ def test_power_by_source_has_medians_over_its_tested_claims_about_a_mean():
     assert found.loc["x", ["half_width", "tests"]].tolist() == pytest.approx([0.2, 4])
     assert found.at["x", "detects"] == pytest.approx(2.4865 * 0.5 / 10, abs=1e-4)
     assert found.at["x", "detects_holm"] > found.at["x", "detects"]
-
-
-def test_the_differences_that_got_a_verdict_are_ordered_by_verdict_and_estimate():
-    pairs = [one.id for one in claims() if one.kind == "difference" and one.b][:4]
-    level = next(one.id for one in claims() if one.kind == "difference" and not one.b)
-    found = pd.DataFrame({"kind": "difference", "estimate": [0.1, 0.3, 0.2, 0.4, 0.5]}, [*pairs, level])
-    found["verdict"] = [UNDECIDED, HOLDS, UNDECIDED, NOT_MEASURED, HOLDS]
-    assert list(board.drawn_differences(found).index) == [pairs[1], pairs[2], pairs[0]]
-
-
-def test_the_example_is_the_first_pair_of_runs_that_was_measured():
-    pairs = [one for one in claims() if one.kind == "difference" and len(one.a) == len(one.b) == 1 and one.says == ">"]
-    verdicts = pd.DataFrame({"verdict": HOLDS}, [one.id for one in claims()])
-    assert board.first_pair(verdicts) == pairs[0]
-    verdicts.loc[pairs[0].id, "verdict"] = NOT_MEASURED
-    assert board.first_pair(verdicts) == pairs[1]

@@ -1,6 +1,5 @@
 """What an approximate search returns of an exact one, and which searches are timed."""
 
-import numpy as np
 import pandas as pd
 
 from lib.analysis import vector_store
@@ -28,12 +27,6 @@ def test_conditions_are_those_of_the_profile_that_have_both_runs():
     assert vector_store.conditions(study("default")) == ["standard", "oracle-document", "oracle-page"]
     assert vector_store.conditions(study("default", [("dense", "oracle-page")])) == ["standard", "oracle-document"]
     assert vector_store.conditions(study("base")) == []
-
-
-def test_nearest_are_the_highest_cosines_in_falling_order():
-    vectors = np.array([[1, 0], [0, 1], [0.6, 0.8], [0.8, 0.6]], np.float32)
-    assert vector_store.nearest(vectors, vectors[0], 2).tolist() == [0, 3]
-    assert vector_store.nearest(vectors, vectors[1], 9).tolist() == [1, 2, 3, 0]
 
 
 def test_times_are_medians_by_condition_and_empty_where_nothing_can_be_timed(monkeypatch):

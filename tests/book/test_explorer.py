@@ -10,7 +10,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
 from lib.book.explorer import LATER, calculated, explorer_data, gold_ranks, scripts, written
-from lib.diagnose.kept import keep
+from lib.diagnose.stored import store_run
 from lib.evaluation import evaluate
 from lib.files import ROOT
 from lib.schema import RUN_COLUMNS
@@ -33,7 +33,7 @@ def test_every_question_has_its_ranks_in_every_run_those_that_were_diagnosed_her
     rows = [("q1", 1, "ACME_2020_10K#p0001", "ACME_2020_10K", 1, 2.0), ("q1", 2, "ELSE#p0000", "ELSE", 0, 1.0)]
     mine = pd.DataFrame(rows, columns=list(RUN_COLUMNS))
     for name in ("mine", "older"):
-        keep(study, name, mine, metrics.assign(method=name))
+        store_run(study, name, mine, metrics.assign(method=name))
     (study.home / "outside" / "older" / "qrels.txt").write_text("q1 0 ACME_2020_10K#p0000 1\n")  # then it was this page
     monkeypatch.setattr(study.store, "say", messages.append)
     data = explorer_data(study)

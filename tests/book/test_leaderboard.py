@@ -15,7 +15,7 @@ from lib.book import leaderboard
 from lib.book.build import is_current
 from lib.book.downloads import write_downloads
 from lib.book.leaderboard import COSTS, SHOWN, ZIP, about, board, family, leaderboard_page, ranks
-from lib.diagnose.kept import keep
+from lib.diagnose.stored import store_run
 from lib.evaluation import evaluate_given
 from lib.files import ROOT
 from lib.methods import METHODS
@@ -51,7 +51,7 @@ def with_other_set(study, tmp_path, monkeypatch):
     shutil.copytree(RESULTS / "demo" / "default", elsewhere)
     (elsewhere / MANIFEST).write_text(json.dumps(stated | {"dataset": "elsewhere", "collection": "elsewhere"}))
     monkeypatch.setattr(leaderboard, "RESULTS", tmp_path / "results")
-    keep(study, "here", study.run("bm25"), evaluate_given(study, study.run("bm25"), "here"))
+    store_run(study, "here", study.run("bm25"), evaluate_given(study, study.run("bm25"), "here"))
     times = pd.DataFrame({"method": ["bm25"], "question_s": [0.00179]})
     times.reindex(columns=["method", *COSTS]).to_csv(study.home / "times.csv", index=False)
     return study

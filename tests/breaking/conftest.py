@@ -1,4 +1,4 @@
-"""How a fault is judged, a sound dataset to be damaged, and the table of what came of each case: ``make break``."""
+"""How a fault is judged, a sound dataset and an index to be damaged, and a table of the outcomes: ``make break``."""
 
 import tempfile
 from collections import defaultdict
@@ -6,11 +6,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
+from unittest import mock
 
+import numpy as np
 import pytest
 import yaml
 
+from lib.archive import step
+from lib.archive.index import ArchiveIndex, write_index
 from lib.evaluation import evaluate
+from lib.profile import load_profile
 from lib.schema import StudyError
 from lib.studies import open_study
 from lib.study import Study
@@ -86,6 +91,34 @@ class Sound:
 @pytest.fixture(scope="session")
 def sound(tmp_path_factory, tokenizer_folder) -> Sound:
     return Sound(tmp_path_factory.mktemp("sound"), tokenizer_folder)
+
+
+class Stub:
+    """An encoder: a text's letters, counted."""
+
+    def encode(self, texts, role="passage"):
+        counts = [[text.lower().count(letter) + 1 for letter in "abcdefghijklmnopqrstuvwxyz"] for text in texts]
+        return np.array(counts, np.float32) / np.linalg.norm(np.array(counts, np.float32), axis=1, keepdims=True)
+
+
+@pytest.fixture(scope="module")
+def small_profile(tokenizer_folder):
+    """A profile of small sizes, whose encoder is the stub."""
+    sizes = {"chunks.size": 16, "chunks.overlap": 4, "embedder.window": 16, "embedder.window_overlap": 4}
+    with mock.patch.object(step, "load_encoder", return_value=Stub()):
+        yield load_profile("default").replaced(sizes | {"embedder.weights": str(tokenizer_folder)})
+
+
+@pytest.fixture
+def new_index(folder, small_profile, tmp_path) -> ArchiveIndex:
+    """The index of the folder of filings, not yet written."""
+    return ArchiveIndex(tmp_path / "index", small_profile, folder.root)
+
+
+@pytest.fixture
+def written_index(new_index) -> ArchiveIndex:
+    write_index(new_index)
+    return new_index
 
 
 def pytest_terminal_summary(terminalreporter) -> None:

@@ -43,14 +43,11 @@ def without_what_is_found(made: DatasetFolder) -> DatasetFolder:
 #: The set, how much BM25 finds on the first page, and whether folds by company are possible.
 SETS = {
     "one question, one filing, one page": (lambda made: filled(made, 1, 1, 1), 1.0, False),
-    "one question": (lambda made: filled(made, 3, 1), 1.0, False),
-    "one company": (lambda made: filled(made, 4, 4, company="Ash"), 1.0, False),
     "one company, spelt twice": (lambda made: spelt(filled(made, 2, 2)), 1.0, False),
     "nothing lost": (lambda made: filled(made, 8, 8), 1.0, True),
     "no word of a question": (without_what_is_found, 0.5, True),  # by the order of ids
     "all questions of one page": (lambda made: filled(made, 1, 6), 1.0, False),
     "a filing of empty pages but one": (with_empty_page, 1.0, True),
-    "filings of one page": (lambda made: filled(made, 5, 5, 1), 1.0, True),
 }
 
 

@@ -1,10 +1,7 @@
 """Words that a user gives make reach the program as they were typed: make expands none of them, no shell runs them."""
 
-import json
-import os
 import shlex
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -80,15 +77,3 @@ def test_a_quote_that_is_not_closed_is_named(name, target):
     assert done.returncode != 0
     assert f'error: {name} is "a \'b": No closing quotation; close every quote\n' in done.stderr
     assert "Traceback" not in done.stderr
-
-
-@cases("text", ODD)
-def test_words_for_pytest_are_handed_over_as_they_were_typed(tmp_path, text):
-    (tmp_path / "bin").mkdir()
-    (python := tmp_path / "bin" / "python").write_text(
-        f"#!{sys.executable}\nimport json, sys\nprint(json.dumps(sys.argv[1:]))\n"
-    )
-    python.chmod(0o755)
-    done = subprocess.run([*making("break", f"PART={text}", venv=tmp_path)], capture_output=True, env={**os.environ})
-    assert done.returncode == 0, done.stderr
-    assert is_within(["-k", text, "tests/breaking"], json.loads(done.stdout.decode().splitlines()[-1]))

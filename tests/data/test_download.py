@@ -46,65 +46,59 @@ def server(monkeypatch):
     return found
 
 
-@pytest.fixture
-def root(tmp_path) -> Path:
-    """The folder that the files go to."""
-    return tmp_path / "fb"
-
-
-def held(root: Path) -> dict[str, bytes]:
-    """What is in a folder, by path below it."""
+def contents(root: Path) -> dict[str, bytes]:
+    """The files of a folder, by path below it."""
     return {f"/{path.relative_to(root).as_posix()}": path.read_bytes() for path in root.rglob("*") if path.is_file()}
 
 
 @pytest.fixture
-def fetch(server, root, monkeypatch):
-    """Download from the server with checksums that are known; gives what is then in the folder."""
+def fetch(server, tmp_path, monkeypatch):
+    """Download from the server with these checksums; returns what is then in the folder."""
 
-    def run(known: dict[str, str] = KNOWN, say=lambda line: None) -> dict[str, bytes]:
-        monkeypatch.setattr(download, "checksums", lambda: known)
-        assert download_financebench(root, say) == root
-        return held(root)
+    def run(expected: dict[str, str] = KNOWN, say=lambda line: None) -> dict[str, bytes]:
+        monkeypatch.setattr(download, "checksums", lambda: expected)
+        assert download_financebench(tmp_path, say) == tmp_path
+        return contents(tmp_path)
 
     return run
 
 
-def test_what_broke_off_or_was_stopped_is_received_again_and_what_is_here_and_sound_is_not(fetch, server, root):
+def test_failed_downloads_are_retried_and_intact_files_are_not_downloaded_again(fetch, server, tmp_path):
     server.faults |= {PDF_PATH: [BREAK], ADOBE: [BREAK, 503, 503]}
-    with pytest.raises(DatasetError, match=r"cannot be downloaded: 503 .*ADOBE_2015_10K\.pdf.*received"):
+    with pytest.raises(DatasetError, match=r"503 .*ADOBE_2015_10K\.pdf"):
         fetch()
-    assert held(root) == {PDF_PATH: FILES[PDF_PATH]}
-    assert not is_dataset(root)
-    (root / ADOBE[1:]).write_bytes(b"%PDF- damaged")
+    assert contents(tmp_path) == {PDF_PATH: FILES[PDF_PATH]}
+    assert not is_dataset(tmp_path)
+    (tmp_path / ADOBE[1:]).write_bytes(b"%PDF- damaged")
     server.asked.clear()
     assert fetch() == FILES
     assert sorted(server.asked) == sorted({*FILES} - {PDF_PATH})
 
 
 REFUSED = [
-    (PDF_PATH, b"%PDF- another", KNOWN, r"3M_2018_10K\.pdf does not hash to what financebench\.sha256 says"),
-    (f"/{QUESTIONS}", b'{"doc_name": "../../x"}', {}, r"'\.\./\.\./x' is no file name; the source is not FinanceBench"),
-    (f"/{QUESTIONS}", b"<html>", {}, "holds no questions"),
+    (PDF_PATH, b"%PDF- another", KNOWN, "3M_2018_10K.pdf does not have the SHA-256"),
+    (f"/{QUESTIONS}", b'{"doc_name": "../../x"}', {}, "'../../x' is not a file name"),
+    (f"/{QUESTIONS}", b"<html>", {}, "not a file of questions"),
 ]
 
 
-@pytest.mark.parametrize(("path", "content", "known", "words"), REFUSED)
-def test_what_is_not_the_file_is_refused_and_not_kept(fetch, server, root, path, content, known, words):
+@pytest.mark.parametrize(("path", "content", "expected", "words"), REFUSED)
+def test_a_wrong_file_is_refused_and_not_written(fetch, server, tmp_path, path, content, expected, words):
     server.files[path] = content
     with pytest.raises(DatasetError, match=words):
-        fetch(known)
+        fetch(expected)
     assert server.asked.count(path) == 1
-    assert held(root) == {}
+    assert contents(tmp_path) == {}
 
 
-def test_a_filing_without_a_known_checksum_is_taken_and_that_is_said(fetch):
+def test_a_filing_without_a_checksum_is_used_and_reported(fetch):
     assert {f"/{name}" for name in checksums()} > {*FILES}
-    said = []
-    assert fetch({name: sha for name, sha in KNOWN.items() if "3M" not in name}, said.append) == FILES
-    assert said == ["download: no checksum is known for pdfs/3M_2018_10K.pdf; taken as they came"]
+    reported = []
+    assert fetch({name: sha for name, sha in KNOWN.items() if "3M" not in name}, reported.append) == FILES
+    assert ["pdfs/3M_2018_10K.pdf" in line for line in reported] == [True]
 
 
-def test_no_network_is_one_clear_sentence(fetch, server):
+def test_no_network_is_an_error_that_names_the_host(fetch, server):
     server.faults[f"/{DOCUMENTS}"] = [BREAK] * 3
-    with pytest.raises(DatasetError, match=r"^FinanceBench cannot be .*: mirror\.example cannot be .* DATASET=demo\.$"):
+    with pytest.raises(DatasetError, match=r"mirror\.example cannot be reached"):
         fetch()

@@ -43,9 +43,9 @@ def test_financebench_is_taken_where_it_lies_or_where_a_variable_says(sound, dat
     assert open_dataset(name).root == tmp_path / "elsewhere" / "financebench"
 
 
-def test_without_a_name_and_without_financebench_it_is_the_demo_and_that_is_said(capsys):
+def test_without_a_name_and_without_financebench_it_is_the_demo(capsys):
     assert open_dataset("").name == "demo"
-    assert "this is the synthetic DEMO. For the study say DATASET=financebench" in capsys.readouterr().out
+    assert "synthetic DEMO" in capsys.readouterr().out
 
 
 TAKEN = "another dataset has the name {}; rename the folder"

@@ -48,4 +48,4 @@ def test_a_pdf_that_is_cut_is_named(amended, share, behind):
     for start in (0, first_end):  # within the first part, and within what was added
         end = start + int((first_end if start == 0 else len(content) - start) * share)
         amended.write_bytes(content[:end] + behind)
-        assert read_texts(amended) == ([], "is damaged, truncated or no PDF; download it again")
+        assert read_texts(amended) == ([], "is damaged, truncated or not a PDF; download it again")

@@ -9,9 +9,9 @@ import pytest
 import pytrec_eval
 
 from lib.diagnose.diagnosis import diagnosis_of
-from lib.diagnose.kept import kept_runs
 from lib.diagnose.page import file_name
 from lib.diagnose.run_file import read_docnos, read_run
+from lib.diagnose.stored import stored_runs
 from lib.evaluation import METRIC_COLUMNS, chunk_texts, evaluate_given
 from lib.methods import METHODS
 from lib.metrics.frame import Metrics
@@ -46,7 +46,7 @@ def export(study: Study, method: str, folder: Path) -> Path:
 def given_back(study: Study, method: str, folder: Path, texts=None) -> pd.DataFrame:
     """The metrics of a published run given as one from outside, which are the published ones to the last bit."""
     read = read_run(export(study, method, folder), study.questions, study.filings)
-    assert len(read.said) <= 2, "the study's runs have nothing odd but several chunks of a page"
+    assert len(read.notes) <= 2, "the study's runs have nothing odd but several chunks of a page"
     found, known = evaluate_given(study, read.run, "mine", texts), study.published.metrics_of(method, "standard")
     known = known.astype({"question_id": str, "metric": str})
     both = found.merge(known, on=["question_id", "metric", "k"], how="left", suffixes=("", "_p"))
@@ -92,11 +92,11 @@ def test_a_published_run_has_no_difference_from_itself(financebench, tmp_path):
     assert len(found.paired) == found.alone["of_rows"].iloc[0] > 100
     lost = financebench.published.metrics_of("dense", "standard").query("metric == 'lost_at_document'")
     assert found.decomposition["document"][0] == pytest.approx(lost["value"].mean())
-    (kept,) = kept_runs(financebench)
-    assert (kept.name, [*kept.metrics], set(kept.metrics["method"])) == ("mine", METRIC_COLUMNS, {"mine"})
+    (stored,) = stored_runs(financebench)
+    assert (stored.name, [*stored.metrics], set(stored.metrics["method"])) == ("mine", METRIC_COLUMNS, {"mine"})
     pages = ["rank", "doc_name", "page"]
     whole = financebench.published.runs["standard", "dense"][pages]
-    pd.testing.assert_frame_equal(read_docnos(kept.run_file)[pages], whole)
+    pd.testing.assert_frame_equal(read_docnos(stored.run_file)[pages], whole)
     assert (found.actions["of_document"] + found.actions["of_page"] >= found.actions["difference"] - 1e-9).all()
     assert "What to change first in mine: match the company" in found.to_text()
 
@@ -156,7 +156,7 @@ def test_several_runs_stand_beside_each_other(mine, tmp_path):
     found = diagnosis_of(mine, {"mine": lines(tmp_path), "second": second})
     pairs = found.paired.set_index(["run", "method"])["difference"]
     assert pairs.to_dict() == pytest.approx({("mine", "second"): -2 / 3, ("second", "mine"): 2 / 3})
-    assert [one.name for one in kept_runs(mine)] == ["mine", "second"]
+    assert [one.name for one in stored_runs(mine)] == ["mine", "second"]
     assert "second finds 100%" in found.to_text(80)
     for name in ("dense", "../up", "", "a b", "<b>", ".hidden"):
         with pytest.raises(StudyError, match="a run is named"):
@@ -166,11 +166,10 @@ def test_several_runs_stand_beside_each_other(mine, tmp_path):
 
 
 def test_the_page_of_other_runs_has_another_name():
-    assert file_name(["mine"]) == "diagnosis-mine.html"
-    assert file_name(["mine", "theirs"]) == "diagnosis-mine+theirs.html"
     many = [f"run-{number:056}" for number in range(9)]
-    names = {file_name(many), file_name(many[:8]), file_name([*many[:8], "other"])}
-    assert len(names) == 3
+    names = [file_name(runs) for runs in (["mine"], ["mine", "theirs"], many, many[:8], [*many[:8], "other"])]
+    assert names[:2] == ["diagnosis-mine.html", "diagnosis-mine+theirs.html"]
+    assert len({*names}) == 5
     assert max(map(len, names)) < 120
 
 

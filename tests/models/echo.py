@@ -1,21 +1,19 @@
-"""A process that says each prompt, its seed and its own number, or fails as the prompt says."""
+"""Answers without a model: each prompt, its seed and the number of the process, or the failure that it asks for."""
 
-import json
 import os
-import sys
 import time
-from multiprocessing.connection import Connection
 
-pipe = Connection(int(sys.argv[1]))
-if json.loads(sys.argv[2])["context"] == 13:
-    sys.exit("no such model")
-while True:
-    request = pipe.recv()
-    user = request["messages"][-1]["content"]
-    if user == "die":
-        print("out of memory", file=sys.stderr, flush=True)
+from lib.models.prompts import Request
+
+
+def answer(settings: tuple, request: Request) -> dict:
+    """As :func:`lib.models.generator.answer`."""
+    user = request.prompt.user
+    if user == "die" or settings[1] == 13:
         os._exit(9)
     if user == "hang":
         time.sleep(60)
-    reply = {"text": f" {user} {request['seed']} {os.getpid()}", "n_prompt_tokens": 4, "n_tokens": 3}
-    pipe.send({"error": "exceeds the context"} if user == "long" else reply | {"finish_reason": "stop"})
+    if user == "fail":
+        raise RuntimeError("no such model")
+    reply = {"text": f" {user} {request.sampling.seed} {os.getpid()}", "n_prompt_tokens": 4, "n_tokens": 3}
+    return {"error": "exceeds the context"} if user == "long" else reply | {"finish_reason": "stop"}

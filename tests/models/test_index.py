@@ -93,7 +93,7 @@ def test_a_damaged_segment_is_noticed_before_chroma_loads_it_and_whole_filings_a
         pass
     with open_index(NAME, tmp_path, say=said.append) as index:
         assert sorted(index.filings()) == ["A", "B", "C"]
-    assert said[0].endswith("3 filings of it are kept")
+    assert said[0].endswith("3 filings were recovered")
     assert not [*tmp_path.glob("damaged-*")]
     assert read(tmp_path) == {letter: VECTORS.tolist() for letter in "ABC"}
 
@@ -140,7 +140,6 @@ def test_a_writer_that_is_killed_loses_no_filing_that_it_had_written(tmp_path):
     ("server", "told"),
     [
         ("here", "CHROMA is 'here'; give host:port of a served Chroma, such as localhost:8000"),
-        ("localhost:x", "give host:port of a served Chroma"),
         ("localhost:1", "^CHROMA=localhost:1: no answer .* chroma run --path FOLDER --port 1, or unset CHROMA$"),
     ],
 )
@@ -153,7 +152,7 @@ def test_a_server_that_is_none_is_one_sentence(tmp_path, monkeypatch, server, to
 def test_a_full_disk_is_one_sentence_before_anything_is_written(tmp_path, monkeypatch):
     filled(tmp_path, 1)
     monkeypatch.setattr(module, "LEAST_FREE", 2**60)
-    with pytest.raises(StudyError, match="the disk is full; make room"), open_index(NAME, tmp_path) as index:
+    with pytest.raises(StudyError, match="disk full"), open_index(NAME, tmp_path) as index:
         index.put("B", "of B", CHUNKS, VECTORS)
     monkeypatch.undo()
     assert read(tmp_path) == {"A": VECTORS.tolist()}

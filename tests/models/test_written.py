@@ -83,7 +83,7 @@ def test_a_key_has_model_prompt_sampling_and_seed_and_items_with_one_share_a_tex
 @pytest.mark.parametrize(
     ("writer", "reason"),
     [
-        (Writer(b=Generation("", 3, 1, "stop", 0.1)), "it answered nothing"),
+        (Writer(b=Generation("", 3, 1, "stop", 0.1)), "empty answer"),
         (Writer(b=GenerationError("it died")), "it died"),
         (Writer({"b": GenerationError("the device is gone")}), "the generator stopped: the device is gone"),
     ],
@@ -91,8 +91,8 @@ def test_a_key_has_model_prompt_sampling_and_seed_and_items_with_one_share_a_tex
 def test_a_failure_is_told_with_its_question_and_tried_again_the_next_time(open_log, said, writer, reason):
     filled = open_log().fill("answer", ITEMS[:2], lambda: writer)
     assert (filled.texts, filled.missing) == ({"a": "A"}, {"b": reason})
-    missing = "answer: 1 of 2 texts are missing; run again to try them again"
-    assert said == [f"answer: nothing for question q-b (b): {reason}", missing]
+    missing = "answer: 1 of 2 texts are missing; run again to retry"
+    assert said == [f"answer: no text for question q-b (b): {reason}", missing]
     retried = open_log().fill("answer", ITEMS[:2], Writer)
     assert (retried.texts["b"], retried.missing, retried.origins) == ("B", {}, {"reused": 1, "computed": 1})
 
@@ -138,20 +138,7 @@ def test_a_damaged_line_is_named_and_an_unfinished_last_one_is_not_read(open_log
     assert [record["text"] for record in read_records(path).values()] == [odd.text, "B"]
     path.write_bytes(b"\n".join([lines[0], damage, lines[2], b""]))
     with pytest.raises(StudyError, match=r"generations\.jsonl line 2 is damaged; delete the line"):
-        read_records(path)
-
-
-@pytest.mark.parametrize("damage", [b"{half\n", b"\x00\xff\n" * 3, b'{"key": "a", "text": "\\ud800"}\n', None])
-def test_another_study_s_damaged_list_is_passed_over_and_the_own_one_is_named(open_log, path, tmp_path, said, damage):
-    other = tmp_path / "data" / "other" / "generations.jsonl"
-    other.parent.mkdir(parents=True)
-    other.mkdir() if damage is None else other.write_bytes(damage)
-    assert open_log().fill("hyde", ITEMS, Writer).origins == {"computed": 3}
-    assert [line.startswith(f"{other}, another study's list, is passed over: ") for line in said] == [True]
-    assert other.is_dir() or other.read_bytes() == damage
-    path.write_bytes(b"{half\n")
-    with pytest.raises(StudyError, match="line 1 is damaged"):
-        open_log().fill("hyde", [item("new")], Writer)
+        open_log().fill("hyde", [item("new")], never)
 
 
 def test_what_was_written_before_an_interruption_is_kept(open_log, path):

@@ -14,8 +14,8 @@ from lib.book.manifest import write_exports, write_manifest, write_results
 from lib.cache import Cache
 from lib.data.dataset import read_dataset
 from lib.evaluation import evaluate
-from lib.published import RESULTS
-from lib.schema import CONDITIONS, NeedsFilings
+from lib.published import GENERATIONS_FILE, METRICS_FILE, RESULTS, RUNS_FILE, Published
+from lib.schema import CONDITIONS, NeedsFilings, StudyError
 from lib.studies import open_study
 from lib.study import Study
 from tests.small import ECHO
@@ -53,8 +53,8 @@ def test_keys_runs_metrics_and_derived_frames_are_the_published_ones_and_caption
     pd.testing.assert_frame_equal(counts(without), counts(study))
     assert {entry.origin for entry in without.store.log.values()} == {"published"}
     made = results.manifest
-    said = f"{made['date']}, commit {made['commit'][:10]}, manifest {results.digest[:10]}, not recomputed here."
-    assert without.provenance == f" Published run of {said}"
+    source = f"{made['date']}, commit {made['commit'][:10]}, manifest {results.digest[:10]}"
+    assert without.provenance == f" Published run of {source}, not recomputed here."
     assert without.questions["gold_pages"].tolist() == [[2], [1], [0]]
     assert not {"question", "answer", "evidence"} & set(without.questions)
     with pytest.raises(NeedsFilings, match="the text of chunks needs the filings, which are not"):
@@ -98,6 +98,25 @@ def test_with_filings_published_results_are_used_unless_fresh(study, results, sm
     (results.root / "manifest.json").write_text(json.dumps(results.manifest | {"fingerprint": "0123"}))
     assert open_small(say=reports.append).published is None
     assert "is not the dataset that was published as financebench: nothing published is used" in reports[0]
+
+
+READERS = {
+    "manifest.json": lambda published: published.manifest,
+    METRICS_FILE: lambda published: published.metrics,
+    RUNS_FILE: lambda published: published.runs,
+    "filings.csv": lambda published: published.filings,
+    "questions.csv": lambda published: published.dataset(),
+    GENERATIONS_FILE: lambda published: published.generations(pd.DataFrame({"question_id": []})),
+}
+
+
+@pytest.mark.parametrize("name", READERS)
+@pytest.mark.parametrize("content", [None, b"\0", b"{}", gzip.compress(b"n" * 999)[:20]], ids=repr)
+def test_a_file_that_cannot_be_read_is_one_error_with_its_path(results, name, content):
+    path = results.root / name
+    path.unlink() if content is None else path.write_bytes(content)
+    with pytest.raises(StudyError, match=rf"{name} cannot be read \(\w+: .*\); restore it with git$"):
+        READERS[name](Published(results.root))
 
 
 def run_chapter(name: str, dataset: str) -> dict:

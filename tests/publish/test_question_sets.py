@@ -57,8 +57,8 @@ def test_a_set_is_published_without_text_and_opened(results, measured_set, repos
     assert {"questions.csv", "filings.csv", "summary.csv", METRICS_FILE, RUNS_FILE} <= set(listed["files"])
     assert not any(name.startswith("shown/") for name in listed["files"])
     assert results.dataset().questions["company"].tolist() == ["Acme", "Bolt"]
-    kept = results.generations(measured_set.questions)
-    assert [record["text"] for record in kept] == ["Acme makes anvils."]
+    records = results.generations(measured_set.questions)
+    assert [record["text"] for record in records] == ["Acme makes anvils."]
     reports = []
     found = studies.open_study(questions="second", artifacts=tmp_path / "elsewhere", say=reports.append)
     assert reports[0].startswith("The questions of second, or their filings, are not here. Published run of ")

@@ -36,7 +36,6 @@ SHORT = ["Who audits Acme now?", "Why?"]
         (LONG, 4, "They say net sales of THE company, rose; because prices fell.",
          "net sales of the company rose because prices"),
         (LONG, 4, "net sales rose because of the company", ""),
-        (LONG, 4, "", ""),
         (["1 2 3 4 5 6 7 8 9 10 11 12 13 14"], 5, "0 1 2 3 4 5 6 7 8", ""),  # figures in a row are no quotation
         (SHORT, 12, "He asked: who audits Acme now? Nobody.", "who audits acme now"),  # a short text counts as a whole
         (SHORT, 12, "who audits it, and why", ""),
@@ -56,14 +55,10 @@ def test_the_longest_run_of_words_is_found(texts, n, text, longest):
         ("No, 3M has not […].", "No. It fell by 2%.", True),
         ("Yes, […].", "No. It fell by 2%.", False),
         ("[…] is the consumer segment, at a loss.", "Consumer segment", True),
-        ("[…] is health care.", "Consumer segment", False),
         ("[…]", "Capital expenditure", False),  # words of the question tell nothing
-        ("[…]", "$1577.00", False),
         ("in millions: 1,577", "$1.577 billion", True),
-        ("gross margin was 65.4 % of sales", "65.4%", True),
         ("8,738", "$8.70", True),  # billions, in a table in millions
         ("8,838 and 8.9", "$8.70", False),
-        ("nothing in figures", "12", False),
         ("the year 2017", "2018", False),  # a year is no quantity
     ],
 )

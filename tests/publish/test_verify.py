@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 
 from extras.publish import verify
-from extras.publish.verify import compare_found, compare_metrics, compare_runs, compare_tables, difference, measured
+from extras.publish.compare import compare_approximate, compare_metrics, compare_runs, compare_tables, difference
+from extras.publish.verify import measured
 from lib import studies
 from lib.data.dataset import read_dataset
 from lib.evaluation import chunk_texts, evaluate, evaluate_given
@@ -31,10 +32,20 @@ def run(*chunks: tuple[str, float]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["question_id", "rank", "chunk_id", "score"])
 
 
-def test_each_metric_has_its_own_tolerance_and_a_row_of_one_side_alone_differs():
-    said = [("page_recall", 0.5 + 1e-12, "equal"), ("page_recall", 0.501, "differs")]
-    for metric, now, verdict in [*said, ("ctx_bleu", 0.504, "within"), ("ctx_bleu", 0.506, "differs")]:
-        assert compare_metrics(metrics(metric, 0.5), metrics(metric, now))["verdict"].tolist() == [verdict]
+@pytest.mark.parametrize(
+    ("metric", "now", "verdict"),
+    [
+        ("page_recall", 0.5 + 1e-12, "equal"),
+        ("page_recall", 0.501, "differs"),
+        ("ctx_bleu", 0.504, "within"),
+        ("ctx_bleu", 0.506, "differs"),
+    ],
+)
+def test_each_metric_has_its_own_tolerance(metric, now, verdict):
+    assert compare_metrics(metrics(metric, 0.5), metrics(metric, now))["verdict"].tolist() == [verdict]
+
+
+def test_a_row_of_one_side_alone_differs():
     then = pd.concat([metrics("mrr", 1.0), metrics("mrr", 0.5, "q2"), metrics("map", 1.0)])
     found = compare_metrics(then, pd.concat([metrics("mrr", 1.0), metrics("ndcg", 1.0)]))
     rows = [["mrr@5", "q1", "equal"], ["ndcg@5", "q1", "differs"], ["mrr@5", "q2", "differs"]]
@@ -51,8 +62,8 @@ def test_a_chapter_s_tables_are_compared_cell_by_cell_by_their_numbers(tmp_path)
         (tmp_path / name / "costs.csv").write_text(f"Method,Index (s)\nDense,{recall}\n")
         (tmp_path / name / "b.csv").write_text("n\n3\n" + "4\n" * (name == "now"))
     (tmp_path / "now" / "examples.csv").write_text("n\n3\n")
-    said = []
-    rows = compare_tables(tmp_path / "then", tmp_path / "now", "02_oracles", said.append)
+    messages = []
+    rows = compare_tables(tmp_path / "then", tmp_path / "now", "02_oracles", messages.append)
     assert [(row.condition, row.question_id, row.what, row.verdict) for row in rows.itertuples()] == [
         ("a", "row 1", "Method", "equal"),
         ("a", "row 1", "Page recall", "differs"),
@@ -60,37 +71,42 @@ def test_a_chapter_s_tables_are_compared_cell_by_cell_by_their_numbers(tmp_path)
         ("b", "row 1", "n", "equal"),
         ("b", "row 2", "n", "differs"),
     ]
-    assert [line.split(":")[0] for line in said] == ["costs", "examples"]
+    assert [line.split(":")[0] for line in messages] == ["costs", "examples"]
     with pytest.raises(StudyError, match="01_data shows no table that can be compared"):
-        compare_tables(tmp_path / "none", tmp_path / "now", "01_data", said.append)
+        compare_tables(tmp_path / "none", tmp_path / "now", "01_data", messages.append)
 
 
 def verdicts(then: pd.DataFrame, now: pd.DataFrame) -> list[str]:
     return compare_runs(then, now, "bm25", "standard")["verdict"].tolist()
 
 
-def test_a_score_is_compared_by_the_spread_of_its_list():
-    then = run(("a", 2.0), ("b", 0.003), ("c", -2.0))  # a spread of 4
-    assert verdicts(then, run(("a", 2.0), ("b", 0.003 + 4 * 0.009), ("c", -2.0))) == ["equal", "within", "equal"]
-    assert verdicts(then, run(("a", 2.0), ("b", 0.003 + 4 * 0.011), ("c", -2.0))) == ["equal", "differs", "equal"]
-    assert verdicts(then, run(("a", 2.0), ("b", 0.003))) == ["equal", "equal", "differs"]
-    near = run(("a", 1.0), ("b", 0.9999))  # nearly one score: as if a spread of a tenth of it
-    assert verdicts(near, run(("a", 1.0009), ("b", 0.9999))) == ["within", "equal"]
-    assert verdicts(near, run(("a", 1.002), ("b", 1.001))) == ["differs", "differs"]
-    assert verdicts(run(("a", 0.0)), run(("a", 0.0))) == ["equal"]
-    assert verdicts(run(("a", 0.0)), run(("a", 1e-9))) == ["differs"]
+THREE = {"a": 2.0, "b": 0.003, "c": -2.0}  # a spread of 4
+NEAR = {"a": 1.0, "b": 0.9999}  # nearly one score: as if a spread of a tenth of it
+FOUR = {"a": 2.0, "b": 1.0, "c": 0.99, "d": 0.0}  # a spread of 2: within 0.02
+#: Published scores in their order, those now, and the verdict at each rank.
+CHANGED = {
+    "within a hundredth of the spread": (THREE, THREE | {"b": 0.003 + 4 * 0.009}, "equal within equal"),
+    "beyond it": (THREE, THREE | {"b": 0.003 + 4 * 0.011}, "equal differs equal"),
+    "a row less": (THREE, {"a": 2.0, "b": 0.003}, "equal equal differs"),
+    "nearly one score": (NEAR, {"a": 1.0009, "b": 0.9999}, "within equal"),
+    "nearly one score, beyond": (NEAR, {"a": 1.002, "b": 1.001}, "differs differs"),
+    "one score of 0": ({"a": 0.0}, {"a": 0.0}, "equal"),
+    "one score of 0, another now": ({"a": 0.0}, {"a": 1e-9}, "differs"),
+    "neighbours changed places": (FOUR, {"a": 2.0, "c": 1.001, "b": 0.985, "d": 0.0}, "equal within within equal"),
+    "the scores of the ranks, but d's own was 0": (
+        FOUR, {"a": 2.0, "d": 1.0, "b": 0.99, "c": 0.0}, "equal differs within differs"
+    ),
+    "one from below the last rank, nearly on it": (
+        FOUR, {"a": 2.0, "b": 1.0, "c": 0.99, "e": 0.001}, "equal equal equal within"
+    ),
+    "strangers": (FOUR, {"a": 2.0, "e": 1.0, "f": 0.99, "d": 0.0}, "equal differs differs equal"),
+}  # fmt: skip
 
 
-def test_chunks_change_places_only_where_their_scores_are_a_matter_of_rounding():
-    then = run(("a", 2.0), ("b", 1.0), ("c", 0.99), ("d", 0.0))  # a spread of 2: within 0.02
-    swapped = run(("a", 2.0), ("c", 1.001), ("b", 0.985), ("d", 0.0))
-    assert verdicts(then, swapped) == ["equal", "within", "within", "equal"]
-    far = run(("a", 2.0), ("d", 1.0), ("b", 0.99), ("c", 0.0))  # the scores of the ranks, but d's own was 0
-    assert verdicts(then, far) == ["equal", "differs", "within", "differs"]
-    others = run(("a", 2.0), ("b", 1.0), ("c", 0.99), ("e", 0.001))  # e was below the last rank, and nearly on it
-    assert verdicts(then, others) == ["equal", "equal", "equal", "within"]
-    strangers = run(("a", 2.0), ("e", 1.0), ("f", 0.99), ("d", 0.0))
-    assert verdicts(then, strangers) == ["equal", "differs", "differs", "equal"]
+@pytest.mark.parametrize("what", CHANGED)
+def test_a_score_is_compared_by_the_spread_of_its_list_and_chunks_change_places_by_rounding_alone(what):
+    then, now, expected = CHANGED[what]
+    assert verdicts(run(*then.items()), run(*now.items())) == expected.split()
 
 
 def test_where_scores_are_ranks_neighbours_may_have_changed_places_and_no_others():
@@ -108,7 +124,7 @@ def test_an_approximate_search_is_compared_by_chunks_of_which_a_fifth_may_be_of_
         runs = (run(*((name, 2.0 - ord(name) / 100) for name in names)) for names in (then, now))
         published, fresh = runs
         fresh["score"] += np.float32(moved)
-        found = compare_found(published, fresh, "dense_chroma", "standard")
+        found = compare_approximate(published, fresh, "dense_chroma", "standard")
         return found["verdict"].value_counts().to_dict()
 
     ten = "abcdefghij"
@@ -179,15 +195,15 @@ def test_models_compute_in_the_published_precision_and_a_processor_that_is_slow_
     assert verify.verify(Names(), ["bm25"], reports.append)
     assert {*seen} == {results.precision}
     assert PRECISION not in os.environ
-    assert [line for line in reports if f"computed in {results.precision}, as published; here that is slow" in line]
+    assert [line for line in reports if f"run in {results.precision}, as published, which is slow" in line]
 
 
-def test_what_is_not_published_or_not_known_is_told(reports, monkeypatch):
+def test_what_is_not_published_or_unknown_is_an_error(reports, monkeypatch):
     with pytest.raises(StudyError, match="nothing is published of demo under profile default; make publish does"):
         verify.verify(Names("demo"), "all")
     with pytest.raises(StudyError, match="unknown method 'bm52'; choose from"):
         verify.verify(Names(), ["bm52"], say=reports.append)
-    with pytest.raises(StudyError, match="no chapter 'nosuch': say one of 01_data, "):
+    with pytest.raises(StudyError, match="unknown chapter 'nosuch'; choose from 01_data, "):
         verify.verify_chapter(Names(), "nosuch", reports.append)
     monkeypatch.setattr(verify, "open_dataset", lambda *names: SimpleNamespace(root="x", fingerprint="0"))
     with pytest.raises(StudyError, match="x has the fingerprint 0, .* the results cannot be compared"):

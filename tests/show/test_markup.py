@@ -5,8 +5,7 @@ from markdown_it import MarkdownIt
 
 from lib.show.display import markdown_table
 from lib.show.markup import Markup, as_csv, escape, explorer_link, label
-
-HOSTILE = "1. <script>a</script>|{download}`x </etc/passwd>`\n$x$ {{ 1 }} [a](b) *c* :::{raw} html"
+from tests.show.conftest import HOSTILE
 
 
 def test_escaped_text_is_the_same_text_once_it_is_parsed():
