@@ -183,9 +183,9 @@ class FakeStudy(SimpleNamespace):
         return digest_of(getattr(self, name).astype(str).to_numpy().tolist())
 
     def memo(self, key, compute):
-        if key not in self.kept:
-            self.kept[key] = compute()
-        return self.kept[key]
+        if key not in self.remembered:
+            self.remembered[key] = compute()
+        return self.remembered[key]
 
     def rank_method(self, name: str, candidates: np.ndarray, depth: int) -> pd.DataFrame:
         allowed = np.where(candidates, self.scores[name], -np.inf)
@@ -201,7 +201,9 @@ def fake_study(tmp_path):
         chunks = pd.DataFrame({"chunk_id": ids, "key": ids, "doc_name": "DOC", "page": range(len(ids)), "text": texts})
         asked = pd.DataFrame({"question_id": [f"q{i}" for i in range(len(questions))], "question": questions})
         settings = Settings({name: Settings(section) for name, section in profile.items()})
-        made = FakeStudy(questions=asked, chunks=chunks, profile=settings, scores=scores or {}, kept={}, chunking="")
+        made = FakeStudy(
+            questions=asked, chunks=chunks, profile=settings, scores=scores or {}, remembered={}, chunking=""
+        )
         made.store, made.cache = Store(tmp_path / "store", say=lambda line: None), Cache(tmp_path / "cache.sqlite")
         made.index_folder, made.dataset, made.settings_of = tmp_path / "chroma", SimpleNamespace(root=tmp_path), str
         return made

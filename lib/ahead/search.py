@@ -84,7 +84,7 @@ def is_known(search: Search) -> bool:
     if not (search.dataset.has_text and (SAVED / LEARNT_FROM).is_file()):
         return False
     learnt, asked = json.loads((SAVED / LEARNT_FROM).read_text(encoding="utf-8")), search.questions
-    companies, doc_names = set(map(bare_company, asked["company"])), set(asked["doc_name"])
+    companies, doc_names = set(map(company_words, asked["company"])), set(asked["doc_name"])
     return bool(
         doc_names & set(learnt["filings"])
         or any(f"{one} ".startswith(f"{name} ") for one in companies for name in learnt["companies"])
@@ -96,7 +96,7 @@ def is_known(search: Search) -> bool:
 def learnt_from(questions: pd.DataFrame) -> dict[str, list[str]]:
     """What LEARNT_FROM has of training questions: digests of their words, the filings and the companies asked about."""
     asked = {"questions": map(digest_of_words, questions["question"]), "filings": questions["doc_name"]}
-    asked |= {"companies": map(bare_company, questions["company"])}
+    asked |= {"companies": map(company_words, questions["company"])}
     return {name: sorted(set(values)) for name, values in asked.items()}
 
 
@@ -105,7 +105,7 @@ def digest_of_words(text: str) -> str:
     return digest_of("".join(filter(str.isalnum, text.casefold())))[:16]
 
 
-def bare_company(name: str) -> str:
+def company_words(name: str) -> str:
     """A company's name as words in lower case, without signs and a leading article: ``amazon com inc``."""
     return " ".join(re.findall(r"[^\W_]+", name.casefold())).removeprefix("the ")
 

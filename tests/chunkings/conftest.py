@@ -2,9 +2,11 @@
 
 from collections.abc import Callable
 
+import pandas as pd
 import pymupdf
 import pytest
 
+from lib.chunkings.elements import ELEMENT_COLUMNS
 from lib.chunkings.table import CHUNKINGS
 from lib.study import Study
 
@@ -33,6 +35,16 @@ def typeset(pdf: pymupdf.Document, *pieces: tuple) -> pymupdf.Page:
 SALES = [("(Millions)", "2018", "2017"), ("Continuing operations", "", ""), ("Net sales", "$32,765", "$31,657")]
 SALES += [("Cost of sales", "16,682", "16,055"), ("Operating loss", "(7,207)", "-")]
 PROSE = ["Net sales rose in the year as the company sold more of what it makes, and", "cash flow rose with them."]
+
+
+def element_table(*rows: tuple) -> pd.DataFrame:
+    """Elements of ``DOC`` from (page, kind, text); each begins where the one before ended."""
+    elements, end = [], {}
+    for page, kind, text in rows:
+        start = end.get(page, 0)
+        end[page] = start + len(text)
+        elements.append(("DOC", page, kind, text, start, end[page], "", True))
+    return pd.DataFrame(elements, columns=list(ELEMENT_COLUMNS))
 
 
 @pytest.fixture

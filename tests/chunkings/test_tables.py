@@ -3,10 +3,9 @@
 import json
 
 import numpy as np
-import pandas as pd
 import pytest
 
-from lib.chunkings.elements import ELEMENT_COLUMNS, groups_of, is_furniture
+from lib.chunkings.elements import groups_of, is_furniture
 from lib.chunkings.restructured import annotated, as_markdown
 from lib.chunkings.sizes import SIZES, children
 from lib.chunkings.table import CHUNKINGS
@@ -16,7 +15,7 @@ from lib.models.vectors import windows
 from lib.retrievers import dense
 from lib.runs import placed
 from lib.schema import CHUNK_COLUMNS
-from tests.chunkings.conftest import PROSE, SALES
+from tests.chunkings.conftest import PROSE, SALES, element_table
 from tests.conftest import bag_of_words
 
 
@@ -38,16 +37,6 @@ def test_which_elements_make_a_chunk(chunks):
     kinds = chunks.replace("| ", "").split()
     found = groups_of(kinds, [600] * len(kinds))  # there is room for three
     assert " | ".join(" ".join(kinds[first:end]) for first, end in found) == chunks
-
-
-def element_table(*rows: tuple) -> pd.DataFrame:
-    """Elements of ``DOC`` from (page, kind, text); each begins where the one before ended."""
-    made, end = [], {}
-    for page, kind, text in rows:
-        start = end.get(page, 0)
-        end[page] = start + len(text)
-        made.append(("DOC", page, kind, text, start, end[page], "", True))
-    return pd.DataFrame(made, columns=list(ELEMENT_COLUMNS))
 
 
 def test_page_numbers_and_heads_that_pages_repeat_are_furniture():

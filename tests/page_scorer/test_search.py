@@ -23,11 +23,11 @@ def test_the_best_pages_and_those_of_the_own_filing_are_kept_and_count_in_it_alo
     monkeypatch.setattr(pages_first, "STORED_PAGES", 5)
     mask = np.zeros(scored.shape, bool)
     np.put_along_axis(mask, np.argsort(-scored, axis=1)[:, :5], True, axis=1)
-    kept = mask | (study.pages["doc_name"].to_numpy() == study.questions["doc_name"].to_numpy()[:, None])
+    is_stored = mask | (study.pages["doc_name"].to_numpy() == study.questions["doc_name"].to_numpy()[:, None])
     parts = pages.folds(study, "company")
     entry = scores_in_folds(study, "test", parts, lambda _, fold: (scored[list(fold.test)], {}), {})
     found = load_scores(study, entry)
-    assert np.array_equal(found, np.where(kept, scored, -np.inf))
+    assert np.array_equal(found, np.where(is_stored, scored, -np.inf))
     beside, alone = (comparable(study, found, study.candidates(name)) for name in ("standard", "oracle-document"))
     assert np.array_equal(beside, np.where(mask, scored, -np.inf))
     assert np.array_equal(alone, found)
@@ -45,13 +45,13 @@ def test_stage_two_searches_only_the_kept_pages_in_each_order(study, scored):
     with pytest.raises(StudyError, match="pages is 201: choose a number from 1 to 200"):
         search_pages_first(study, scored, everything, 201)
     base = dense.score(study, everything)
-    kept = np.take_along_axis(scored, of_chunk[None], 1) >= np.sort(scored)[:, [-3]]  # on the best three pages
+    is_on_best = np.take_along_axis(scored, of_chunk[None], 1) >= np.sort(scored)[:, [-3]]  # on the best three pages
     assert standardised_finite(np.array([1, 3, -np.inf, 3])).tolist() == [-1, 1, -1, 1]  # unknown is the least
     assert standardised_finite(np.full(2, -np.inf)).tolist() == [0, 0]
     plain, summed = (search_pages_first(study, scored, everything, 3, order) for order in ("base", "sum"))
-    assert np.array_equal(plain, np.where(kept, base, -np.inf))
-    assert np.array_equal(np.isfinite(summed), kept)
-    for row, own, of_page, is_kept in zip(summed, base, scored[:, of_chunk], kept, strict=True):
+    assert np.array_equal(plain, np.where(is_on_best, base, -np.inf))
+    assert np.array_equal(np.isfinite(summed), is_on_best)
+    for row, own, of_page, is_kept in zip(summed, base, scored[:, of_chunk], is_on_best, strict=True):
         parts = own[is_kept], of_page[is_kept]
         np.testing.assert_allclose(row[is_kept], sum((part - part.mean()) / part.std() for part in parts), 1e-4, 1e-5)
 
