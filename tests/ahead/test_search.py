@@ -148,6 +148,7 @@ def test_the_saved_ranker_is_withheld_from_questions_and_bytes_that_it_learnt_fr
         {"question": ["what ARE glimmerfen's total-assets, in FY2021"], "doc_name": "A", "company": "A"}
     )
     lists = search.learnt_from(learnt)
+    assert search.scored_by(unseen) == "saved"  # without a list
     for content, scored_by in ((lists, "untrained"), (lists | {"questions": []}, "saved")):
         (tmp_path / search.LEARNT_FROM).write_text(json.dumps(content))
         assert search.scored_by(unseen) == scored_by
