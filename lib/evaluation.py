@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pandas as pd
 
+from lib.exports import metrics_csv
 from lib.files import exclusively
 from lib.method import memoized
 from lib.metrics import METRICS, answers, overlap, pooled, retrieval, right
 from lib.metrics.frame import HEADLINE, Metrics
-from lib.published import ANSWERS_FILE, METRICS_FILE, metrics_csv
+from lib.published import ANSWERS_FILE, METRICS_FILE
 from lib.schema import CONDITIONS, Condition, StudyError
 from lib.stats import Resampling
 from lib.store import Entry

@@ -1,7 +1,7 @@
 """The method table: name → pipeline → source paper. A new retriever is one function and one row here.
 
 A retriever is ``score(search, candidates, **options)``, which gives every question and chunk a number: a float matrix
-(n_questions, n_chunks), more is better, ``-inf`` or NaN for a chunk that it does not retrieve. ``search`` is what it
+(n_questions, n_chunks), more is better, ``-inf`` for a chunk that it does not retrieve. ``search`` is what it
 may see of a study, see :class:`lib.method.Search`. ``candidates`` is a boolean matrix of the same shape: the chunks
 that a condition admits. A retriever may ignore it, as what it scores outside is masked afterwards; one that ranks,
 fuses, scales or reranks has to apply it, so that no chunk outside has an effect.

@@ -6,7 +6,6 @@ hashes (:mod:`extras.publish.verify`); here they are read.
 """
 
 import gzip
-import io
 import json
 import zlib
 from collections.abc import Callable, Iterator, Mapping
@@ -17,14 +16,12 @@ from typing import ClassVar
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.csv as pa_csv
 
 from lib.data.layout import Dataset
 from lib.files import ROOT, digest_of_file
 from lib.profile import Settings
-from lib.runs import placed, trec_lines
-from lib.schema import FILING_COLUMNS, RUN_COLUMNS, StudyError
+from lib.runs import placed
+from lib.schema import FILING_COLUMNS, PUBLISHED_COLUMNS, RUN_COLUMNS, StudyError
 from lib.typed import read_csv, read_table
 
 RESULTS = ROOT / "book" / "results"
@@ -33,10 +30,8 @@ ANSWERS_FILE, GENERATIONS_FILE = "answers.csv.gz", "generations.jsonl.gz"
 OF_RUN = ["condition", "method"]
 RUNS_STORED = [*OF_RUN, "question_id", "rank", "chunk_id", "score"]
 FIRST_PRECISION = "bfloat16"  # of what was published before manifests had one
-EXPORT_LEVEL = 1  # of compression of what each book writes
 LETTERS = {"": str, "upper": str.upper, "lower": str.lower}
 REQUIRED = "dataset fingerprint filings_digest commit date settings inputs runs files stages".split()  # of a manifest
-PUBLISHED_COLUMNS = ["question_id", "question_type", "doc_name", "doc_type", "company", "gold_pages"]
 
 
 @dataclass(frozen=True)
@@ -210,31 +205,6 @@ def by_question(runs: pd.DataFrame, questions: pd.DataFrame) -> pd.DataFrame:
     """Runs, one under the other, with each question's rows together: they are alike, so that the file is smaller."""
     place = pd.Index(questions["question_id"]).get_indexer(runs["question_id"])
     return runs.iloc[np.argsort(place, kind="stable")]
-
-
-def questions_csv(questions: pd.DataFrame) -> str:
-    """What is published of questions, without text, as CSV."""
-    pages = questions["gold_pages"].map(lambda gold: " ".join(map(str, gold)))
-    return questions.assign(gold_pages=pages)[PUBLISHED_COLUMNS].to_csv(index=False)
-
-
-def exported_run(run: pd.DataFrame, tag: str) -> bytes:
-    """A run as gzipped TREC lines, for other programs: compressed quickly."""
-    return gzip.compress(trec_lines(run, tag), EXPORT_LEVEL, mtime=0)
-
-
-def exported_metrics(table: pd.DataFrame) -> bytes:
-    """A metrics frame as gzipped CSV, for other programs; in its own order."""
-    pa_csv.write_csv(pa.Table.from_pandas(table, preserve_index=False), packed := io.BytesIO())
-    return gzip.compress(packed.getvalue(), EXPORT_LEVEL, mtime=0)
-
-
-def metrics_csv(table: pd.DataFrame) -> bytes:
-    """A metrics frame as CSV, ordered, values with ten digits: equal frames give equal bytes."""
-    texts = table.select_dtypes("category").columns  # whose order is that of their categories
-    table = table.astype(dict.fromkeys(texts, str))
-    ordered = table.sort_values(list(table.columns[:5]), kind="stable")
-    return ordered.to_csv(index=False, float_format="%.10g").encode()
 
 
 def from_pieces(pieces: list[str | list], question: str) -> str:

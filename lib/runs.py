@@ -1,8 +1,5 @@
 """Runs: ranked chunks per question as frames (RUN_COLUMNS), TREC's format for other programs, which chunks compete."""
 
-import gzip
-import io
-
 import numpy as np
 import pandas as pd
 
@@ -39,14 +36,6 @@ def trec_lines(run: pd.DataFrame, tag: str) -> bytes:
     """The run as TREC lines: ``question_id Q0 chunk_id rank score tag``; equal runs give equal bytes."""
     rows = zip(*(run[name].tolist() for name in ("question_id", "chunk_id", "rank", "score")), strict=True)
     return "".join([f"{asked} Q0 {chunk} {rank} {score:.9g} {tag}\n" for asked, chunk, rank, score in rows]).encode()
-
-
-def to_trec(run: pd.DataFrame, tag: str) -> bytes:
-    """:func:`trec_lines`, gzipped; keys depend on these bytes, which are others than those of gzip.compress."""
-    packed = io.BytesIO()
-    with gzip.GzipFile(fileobj=packed, mode="wb", mtime=0) as file:
-        file.write(trec_lines(run, tag))
-    return packed.getvalue()
 
 
 def placed(chunk_ids: pd.Series) -> pd.DataFrame:

@@ -18,6 +18,7 @@ QUESTION_COLUMNS = (
     *("question_id", "question", "answer", "question_type", "doc_name"),
     *("doc_type", "company", "doc_period", "gold_pages", "evidence"),
 )
+PUBLISHED_COLUMNS = ["question_id", "question_type", "doc_name", "doc_type", "company", "gold_pages"]  # of questions
 FILING_COLUMNS = ("doc_name", "company", "sector", "doc_type", "doc_period", "n_pages")
 DOC_TYPES = {"10k": "10-K", "10k_annualreport": "10-K", "10q": "10-Q", "8k": "8-K", "earnings": "earnings"}
 

@@ -14,6 +14,7 @@ import shutil
 import sys
 import time
 import uuid
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from pathlib import Path
 import pandas as pd
 
 from lib.files import digest_of, digest_of_file, exclusively, report, temporary_path, write_atomically
+from lib.schema import StudyError
 from lib.typed import read_frame, write_frame
 
 RECORD = "entry.json"
@@ -58,15 +60,13 @@ class Entry:
         path = self.file(name)
         return path.read_bytes() if path.name == name else gzip.decompress(path.read_bytes())
 
-    @property
-    def is_frame(self) -> bool:
-        """Whether it is a frame or a value, rather than files of its own."""
-        return len(self.names) == 1 and (self.names[0] in (FRAME, VALUE) or self.names[0].endswith(".parquet"))
-
     def frame(self) -> object:
-        """Its frame, or its JSON-able value."""
+        """Its frame, or its JSON-able value; a StudyError where a published file is broken."""
         [name] = self.names
-        return json.loads(self.read(name)) if name == VALUE else read_frame(self.file(name))
+        try:
+            return json.loads(self.read(name)) if name == VALUE else read_frame(self.file(name))
+        except (OSError, ValueError, EOFError, zlib.error) as error:
+            raise StudyError(f"{self.file(name)} cannot be read ({error}); restore it with git") from None
 
 
 class Store:
@@ -135,7 +135,7 @@ class Store:
             return digest and digest(content)
 
         entry = self.files(stage, params, write, version, public)
-        if entry.origin == "published" or entry.is_frame:
+        if entry.origin == "published" or any(name in (FRAME, VALUE) or ".parquet" in name for name in entry.names):
             return entry
         self._set_aside(entry.path, f"store: {stage}/{entry.key} is of an earlier version; it is computed again")
         del self.log[stage, entry.key]

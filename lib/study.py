@@ -5,7 +5,9 @@ What is expensive is looked up in the store before it is computed. Retrievers se
 """
 
 import copy
+import gzip
 import hashlib
+import io
 import json
 import shutil
 from collections.abc import Callable, Mapping, Sequence
@@ -51,6 +53,8 @@ class Study:
         chapter: name of the asking chapter, for the log of stages.
 
     Attributes:
+        questions: QUESTION_COLUMNS.
+        has_text: whether the filings are on this machine.
         chunking: name of the chunk table that ``chunks`` is, empty for the study's own.
         parameters: the chapter's own, such as ``k``.
         uses_published_texts: whether texts that another profile's log has from its publication are used.
@@ -76,20 +80,11 @@ class Study:
         self.store = Store(Path(artifacts) / "store", on_use=self._log_stage, published=layer)
         self.cache = Cache(Path(artifacts) / "cache.sqlite")
         self.index_folder = Path(artifacts) / INDEX
+        self.questions, self.has_text = dataset.questions, dataset.has_text
         self.chunking, self.parameters = "", {}
         self._memo: dict[object, tuple[object, set[str]]] = {}
 
     # frames
-
-    @property
-    def has_text(self) -> bool:
-        """Whether the filings are on this machine."""
-        return self.dataset.has_text
-
-    @property
-    def questions(self) -> pd.DataFrame:
-        """QUESTION_COLUMNS."""
-        return self.dataset.questions
 
     @property
     def filings(self) -> pd.DataFrame:
@@ -123,8 +118,9 @@ class Study:
             return split_pages(self.pages, self.tokenizer, settings.size, settings.overlap)
 
         def make() -> pd.DataFrame:
-            searched = Searched(self.with_chunks(""), self.profile, ())
-            table = self.chunkings[name].make(searched, **self.chunkings[name].options)[list(CHUNK_COLUMNS)]
+            way = self.chunkings[name]
+            searched = Searched(self.with_chunks(""), self.profile.only(way.settings, name), ())
+            table = way.make(searched, **way.options)[list(CHUNK_COLUMNS)]
             if table["chunk_id"].duplicated().any():
                 raise ValueError(f"{name}: chunk ids occur twice")
             return table
@@ -408,4 +404,7 @@ SEARCH_MEMBERS = {*Search.__annotations__, *(name for name in vars(Search) if no
 
 def run_digest(run: pd.DataFrame, tag: str) -> str:
     """What identifies a run's content in keys, 20 hex digits: the digest of its gzipped TREC file."""
-    return digest_of({"run.trec.gz": hashlib.sha256(runs.to_trec(run, tag)).hexdigest()})[:20]
+    packed = io.BytesIO()
+    with gzip.GzipFile(fileobj=packed, mode="wb", mtime=0) as file:  # other bytes than those of gzip.compress
+        file.write(runs.trec_lines(run, tag))
+    return digest_of({"run.trec.gz": hashlib.sha256(packed.getvalue()).hexdigest()})[:20]

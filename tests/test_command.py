@@ -62,10 +62,11 @@ def making(*arguments: str) -> list[str]:
 
 
 def made(*arguments: str, environment: Mapping[str, str] = MappingProxyType({})) -> list[list[str]]:
-    """The arguments that make gives to each command of the program; targets that run something else are not run."""
+    """The arguments that make gives to commands of the program; a target that runs something else too is not run."""
     given = {"capture_output": True, "check": True, "env": os.environ | environment}
     would = subprocess.run([*making(*arguments), "-n"], **given).stdout
-    done = subprocess.run(making(*arguments), **given).stdout if PRINTING.encode() in would else b""
+    is_safe = all(PRINTING.encode() in line for line in would.splitlines())
+    done = subprocess.run(making(*arguments), **given).stdout if is_safe else b""
     return [json.loads(line) for line in done.splitlines()]
 
 

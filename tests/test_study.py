@@ -160,7 +160,7 @@ def test_what_a_run_depends_on_names_no_code(monkeypatch):
     """All that is hashed into keys is settings, digests and versions: moving a function changes no key."""
     monkeypatch.setattr(Study, "digest", lambda self, name: digest_of([name, self.chunking]))
     monkeypatch.setattr(Study, "inputs_digest", lambda self, name: digest_of(name))
-    dataset = SimpleNamespace(name="any", filings_digest="00")
+    dataset = SimpleNamespace(name="any", filings_digest="00", questions=None, has_text=True)
     study = Study(dataset, load_profile("default"), METHODS, CHUNKINGS)
     params = [study.run_params(name, condition) for name, row in METHODS.items() for condition in row.conditions]
     params += [study.chunks_params(name) for name in CHUNKINGS]

@@ -11,8 +11,9 @@ from lib.analysis.measured import TIMES, known_table
 from lib.book.leaderboard import ZIP, folder_of, published_sets
 from lib.book.templates import filled
 from lib.diagnose.stored import stored_runs
+from lib.exports import exported_metrics, exported_run, questions_csv
 from lib.files import write_atomically
-from lib.published import MANIFEST, exported_metrics, exported_run, questions_csv
+from lib.published import MANIFEST
 from lib.runs import qrels
 from lib.study import Study
 

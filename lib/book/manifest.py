@@ -17,11 +17,12 @@ import pandas as pd
 
 from lib.book.notebooks import chapters, read_json, read_stages
 from lib.evaluation import evaluate, merge_metrics, metrics_entry, write_summary
+from lib.exports import exported_metrics, exported_run
 from lib.files import ROOT
 from lib.method_sets import measured
 from lib.models.encoders import automatic_precision, gpu
 from lib.models.weights import models_of
-from lib.published import ANSWERS_FILE, METRICS_FILE, exported_metrics, exported_run
+from lib.published import ANSWERS_FILE, METRICS_FILE
 from lib.runs import trec_lines
 from lib.schema import Condition
 from lib.study import Study

@@ -20,7 +20,8 @@ class Metric:
     """One metric, higher is better. A new one is a function and a row in the list of its module; raise
     ``lib.evaluation.VERSION`` with it, so that stored metrics are measured again.
 
-    The function of retrieval is ``(run, questions, k) -> Series`` by question_id, or a measure of ``ir_measures``; of
+    The function of retrieval is ``(run, questions, k) -> Series`` by question_id, or a measure of ``ir_measures`` at
+    ``depths``; of
     overlap ``(reference, chunk) -> float``; of answers ``(prediction, answer, question) -> float``.
     """
 
@@ -29,6 +30,9 @@ class Metric:
     source: str  # where it is from
     function: Callable
     tolerance: float = 0.0  # how far a value may move between machines; 0 for what is a ranking only
+    depths: tuple[
+        int, ...
+    ] = ()  # of a measure over distinct pages or filings; other depths are the profile's, in chunks
     is_numeric: bool = False  # an answer metric that only questions with a number as answer have
 
     @property

@@ -11,25 +11,21 @@ from collections.abc import Sequence
 import ir_measures
 import pandas as pd
 from ir_measures import AP, RR, R, nDCG
-from ir_measures.measures import Measure
 
 from lib.metrics.frame import Metric, long_frame
 
 DEPTHS = (1, 3, 5, 10, 20)
 PAGE = ["question_id", "doc_name", "page"]  # of a run and of the judgements
 PAGE_METRICS = (
-    Metric("ndcg", "nDCG", "Järvelin & Kekäläinen (TOIS 2002)", nDCG @ 10),
-    Metric("mrr", "MRR", "Voorhees (TREC 1999)", RR @ 10),
-    Metric("map", "MAP", "Harman (TREC 1992)", AP @ 10),
-    Metric("recall", "Recall of distinct pages", "Cleverdon (1967)", R @ 10),
+    Metric("ndcg", "nDCG", "Järvelin & Kekäläinen (TOIS 2002)", nDCG, depths=(3, 5, 10)),
+    Metric("mrr", "MRR", "Voorhees (TREC 1999)", RR, depths=(3, 5, 10)),
+    Metric("map", "MAP", "Harman (TREC 1992)", AP, depths=(10,)),
+    Metric("recall", "Recall of distinct pages", "Cleverdon (1967)", R, depths=(10,)),
 )
 DOC_METRICS = (
-    Metric("doc_ndcg", "nDCG of filings", "Järvelin & Kekäläinen (TOIS 2002)", nDCG @ 10),
-    Metric("doc_mrr", "MRR of filings", "Voorhees (TREC 1999)", RR @ 10),
+    Metric("doc_ndcg", "nDCG of filings", "Järvelin & Kekäläinen (TOIS 2002)", nDCG, depths=(3, 5, 10)),
+    Metric("doc_mrr", "MRR of filings", "Voorhees (TREC 1999)", RR, depths=(3, 5, 10)),
 )
-DOC_MEASURES = tuple(measure @ k for measure in (nDCG, RR) for k in (3, 5, 10))
-PAGE_MEASURES = (*DOC_MEASURES, AP @ 10, R @ 10)
-_NAMES = {metric.function.NAME: metric.name for metric in PAGE_METRICS}
 
 
 def gold_pages(questions: pd.DataFrame) -> pd.DataFrame:
@@ -98,20 +94,19 @@ def _page_ids(pages: pd.DataFrame) -> list[str]:
     return [f"{name}#p{page:04d}" for name, page in zip(pages["doc_name"], pages["page"], strict=True)]
 
 
-def rank_measures(
-    run: pd.DataFrame, questions: pd.DataFrame, measures: Sequence[Measure] = PAGE_MEASURES
-) -> pd.DataFrame:
-    """Measures of ``ir_measures`` over the ranking of pages: long frame question_id, metric, k (the cutoff), value."""
+def rank_measures(run: pd.DataFrame, questions: pd.DataFrame, metrics: Sequence[Metric] = PAGE_METRICS) -> pd.DataFrame:
+    """Measures of ``ir_measures`` over the ranking of pages: question_id, metric, k (of ``depths``), value."""
+    measures = {metric.function @ k: (metric.name, k) for metric in metrics for k in metric.depths}
     gold = gold_pages(questions)
     qrels = pd.DataFrame({"query_id": gold["question_id"], "doc_id": _page_ids(gold), "relevance": 1})
-    depth = max(measure["cutoff"] for measure in measures)
+    depth = max(k for _, k in measures.values())
     pages = page_ranking(run[run["question_id"].isin(questions["question_id"])], depth)
     ranked = pages.rename(columns={"question_id": "query_id", "page_id": "doc_id"})
     value_of = {(m.measure, m.query_id): m.value for m in ir_measures.iter_calc(measures, qrels, ranked)}
     parts = []
-    for measure in measures:
+    for measure, (name, k) in measures.items():
         values = pd.Series({q: value_of.get((measure, q), 0.0) for q in questions["question_id"]}, dtype=float)
-        parts.append(long_frame(values, _NAMES[measure.NAME], measure["cutoff"]))
+        parts.append(long_frame(values, name, k))
     return pd.concat(parts, ignore_index=True)
 
 
@@ -119,8 +114,7 @@ def retrieval_metrics(run: pd.DataFrame, questions: pd.DataFrame, ks: Sequence[i
     """All of METRICS for one run as a long frame; ks are depths in chunks."""
     wanted = [(metric, k) for metric in CHUNK_METRICS for k in ks]
     parts = [long_frame(metric.function(run, questions, k), metric.name, k) for metric, k in wanted]
-    filings = rank_measures(*_by_filing(run, questions), DOC_MEASURES)
-    filings["metric"] = "doc_" + filings["metric"]
+    filings = rank_measures(*_by_filing(run, questions), DOC_METRICS)
     return pd.concat([*parts, rank_measures(run, questions), filings], ignore_index=True)
 
 

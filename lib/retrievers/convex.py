@@ -6,16 +6,16 @@ weights. Kim et al. sweep ``alpha`` by 0.025 and take the best by nDCG@10; here 
 it.
 """
 
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 import pandas as pd
-from ir_measures import nDCG
 
 from lib import runs
 from lib.folds import Fold, make_folds
 from lib.method import Search, memoized
-from lib.metrics.retrieval import doc_recall, page_recall, rank_measures
+from lib.metrics.retrieval import PAGE_METRICS, doc_recall, page_recall, rank_measures
 from lib.retrievers import bm25, dense
 from lib.retrievers.fusion import min_max, softmax
 
@@ -24,6 +24,7 @@ N_DENSE = 100
 ALPHAS = tuple(number / 40 for number in range(41))
 EVEN = 0.5  # where all questions are of one company, and none can choose for another
 CHOSEN_BY = "ndcg"
+NDCG = replace(PAGE_METRICS[0], depths=(10,))
 METRICS = ("doc_recall", "page_recall", CHOSEN_BY)
 
 
@@ -62,7 +63,7 @@ def alpha_values(search: Search, candidates: np.ndarray, normalisation: Normalis
 
     def measured(alpha: float) -> pd.DataFrame:
         run = runs.rank(mix(*both, alpha), search.questions, search.chunks, search.profile.run.depth)
-        ndcg = rank_measures(run, search.questions, [nDCG @ 10]).set_index("question_id")["value"].rename(CHOSEN_BY)
+        ndcg = rank_measures(run, search.questions, [NDCG]).set_index("question_id")["value"].rename(CHOSEN_BY)
         recalls = [metric(run, search.questions, 5) for metric in (doc_recall, page_recall)]
         return pd.concat([*recalls, ndcg], axis=1).reset_index().assign(alpha=alpha)
 

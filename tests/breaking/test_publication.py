@@ -95,7 +95,7 @@ READERS = {
 
 
 @pytest.mark.parametrize("name", READERS)
-@cases("spoil", {how: DAMAGES[how] for how in ("cut in half", "emptied", "gone", "a folder", "a dangling link")})
+@cases("spoil", {how: DAMAGES[how] for how in ("cut in half", "emptied", "gone", "a dangling link")})
 def test_a_book_that_cannot_read_a_file_names_it(root, told, name, spoil):
-    with spoilt(root, name, spoil), told(f"{name} cannot be read", may_work=name.endswith(".csv")):
+    with spoilt(root, name, spoil), told(f"{name} cannot be read", may_work=not name.endswith(".parquet")):
         READERS[name](Published(root))

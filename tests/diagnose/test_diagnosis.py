@@ -13,10 +13,11 @@ from lib.diagnose.page import file_name
 from lib.diagnose.run_file import read_docnos, read_run
 from lib.diagnose.stored import stored_runs
 from lib.evaluation import METRIC_COLUMNS, chunk_texts, evaluate_given
+from lib.exports import exported_run
 from lib.methods import METHODS
 from lib.metrics.frame import Metrics
 from lib.profile import load_profile
-from lib.published import Published, exported_run
+from lib.published import Published
 from lib.runs import qrels
 from lib.schema import StudyError
 from lib.studies import open_study

@@ -19,8 +19,9 @@ import pytest
 import yaml
 
 from lib.evaluation import METRIC_COLUMNS, POOLED
+from lib.exports import metrics_csv
 from lib.files import ROOT, digest_of_file
-from lib.published import RESULTS, Published, metrics_csv
+from lib.published import RESULTS, Published
 from lib.runs import trec_lines
 
 GOLDEN = Path(__file__).with_name("golden.json")
