@@ -27,9 +27,9 @@ def inputs(search: Search, *, covers: bool) -> list[list[str]]:
     return [list(map(str, identity)) for identity in identities(search, covers)]
 
 
-def fits_best(questions: list[str], filed: list[Identity]) -> np.ndarray:
+def fits_best(questions: list[str], filings: list[Identity]) -> np.ndarray:
     """Whether no filing fits a question better, shape (n_questions, n_filings); every filing where none is named."""
-    features = identity_features(questions, filed)
+    features = identity_features(questions, filings)
     best = features["identity"] >= features["identity"].max(axis=1, keepdims=True) - SLACK
     return best | (features["company"].max(axis=1, keepdims=True) <= 0)
 
