@@ -366,7 +366,7 @@ class Study:
 
 class Searched:
     """What a method sees of a study: the members of :class:`lib.method.Search` and no other, with its own profile, and
-    the runs and rankings of the methods that it ``uses``. Anything else is an AttributeError that names it.
+    the runs of the methods that it ``uses``. Anything else is an AttributeError that names it.
     """
 
     def __init__(self, study: Study, profile: Settings, uses: Sequence[str]):
@@ -382,17 +382,15 @@ class Searched:
         return Searched(self._study.with_chunks(chunking), self.profile, self._uses)
 
     def run(self, name: str, condition: Condition = "standard") -> pd.DataFrame:
-        """The stored run of another method."""
-        return self._used(name).run(name, condition)
+        """The stored run of another method, which the row has to list in ``uses``."""
+        if name not in self._uses:
+            raise AttributeError(f"a method cannot read the run of {name!r}, which its row does not list in uses")
+        return self._study.run(name, condition)
 
     def rank_method(self, name: str, allowed: np.ndarray, depth: int) -> pd.DataFrame:
-        """The ranking of another method among the allowed chunks."""
-        return self._used(name).rank_method(name, allowed, depth)
-
-    def _used(self, name: str) -> Study:
-        if name not in self._uses:
-            raise AttributeError(f"a method cannot read {name!r}, which its row does not list in uses")
-        return self._study
+        """The ranking of another method among the allowed chunks; the row has to declare that one's settings."""
+        self.profile.only(self._study.method(name).settings, name)
+        return self._study.rank_method(name, allowed, depth)
 
     def settings_of(self, sections: Sequence[str]) -> dict:
         """Sections of the profile as a part of a key."""

@@ -1,5 +1,6 @@
 """What several tests need: a dataset folder to spoil, a tokenizer without weights, a study without models."""
 
+import hashlib
 import json
 import os
 import random
@@ -20,6 +21,7 @@ from lib import runs
 from lib.cache import Cache
 from lib.data.dataset import read_dataset
 from lib.files import digest_of
+from lib.models import vectors
 from lib.profile import Settings, load_profile
 from lib.store import Store
 from lib.study import Study
@@ -125,6 +127,27 @@ def folder(tmp_path) -> DatasetFolder:
     return DatasetFolder(tmp_path / "filings")
 
 
+def bag_of_words(texts: Sequence[str], role: str = "document") -> np.ndarray:
+    """Unit vectors in which each word has a place: texts that share words are alike."""
+    counts = np.full((len(texts), 256), 1e-3, np.float32)
+    for row, text in zip(counts, texts, strict=True):
+        for word in text.lower().split():
+            row[hashlib.sha256(word.encode()).digest()[0]] += 1
+    return counts / np.linalg.norm(counts, axis=1, keepdims=True)
+
+
+@pytest.fixture
+def open_words(folder, tokenizer_folder, tmp_path, monkeypatch):
+    """Open the study of ``folder`` with changes of its profile; its encoder is a bag of words."""
+
+    def open_with(changes: dict | None = None, **given) -> Study:
+        monkeypatch.setattr(vectors, "load_encoder", lambda *settings: SimpleNamespace(encode=bag_of_words))
+        changes = {"embedder.weights": str(tokenizer_folder)} | (changes or {})
+        return open_folder(folder.write(), tmp_path / "artifacts", changes, **given)
+
+    return open_with
+
+
 @pytest.fixture(scope="session")
 def wordpiece():
     """A WordPiece tokenizer over letters and a few words: every ASCII word has tokens, none needs weights."""
@@ -160,9 +183,9 @@ class FakeStudy(SimpleNamespace):
         return digest_of(getattr(self, name).astype(str).to_numpy().tolist())
 
     def memo(self, key, compute):
-        if key not in self.kept:
-            self.kept[key] = compute()
-        return self.kept[key]
+        if key not in self.remembered:
+            self.remembered[key] = compute()
+        return self.remembered[key]
 
     def rank_method(self, name: str, candidates: np.ndarray, depth: int) -> pd.DataFrame:
         allowed = np.where(candidates, self.scores[name], -np.inf)
@@ -178,7 +201,9 @@ def fake_study(tmp_path):
         chunks = pd.DataFrame({"chunk_id": ids, "key": ids, "doc_name": "DOC", "page": range(len(ids)), "text": texts})
         asked = pd.DataFrame({"question_id": [f"q{i}" for i in range(len(questions))], "question": questions})
         settings = Settings({name: Settings(section) for name, section in profile.items()})
-        made = FakeStudy(questions=asked, chunks=chunks, profile=settings, scores=scores or {}, kept={}, chunking="")
+        made = FakeStudy(
+            questions=asked, chunks=chunks, profile=settings, scores=scores or {}, remembered={}, chunking=""
+        )
         made.store, made.cache = Store(tmp_path / "store", say=lambda line: None), Cache(tmp_path / "cache.sqlite")
         made.index_folder, made.dataset, made.settings_of = tmp_path / "chroma", SimpleNamespace(root=tmp_path), str
         return made

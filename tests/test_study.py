@@ -147,7 +147,7 @@ def test_a_row_searches_its_own_chunk_table_and_the_study_s_own_chunks_stay_as_t
         lined.run("undeclared")
     with pytest.raises(AttributeError, match="a method cannot read 'published' of a study"):
         lined.run("peeking")
-    with pytest.raises(AttributeError, match="a method cannot read 'flat', which its row does not list in uses"):
+    with pytest.raises(AttributeError, match="cannot read the run of 'flat', which its row does not list in uses"):
         lined.run("borrowing")
     with pytest.raises(StudyError, match=r"turned gives scores of the shape \(4, 1\); give .*, \(1, 4\)"):
         lined.run("turned")

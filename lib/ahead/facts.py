@@ -36,7 +36,7 @@ def facts_of(texts: Sequence[str]) -> pd.DataFrame:
         (chain(*map(_items_named, rows)) for rows in labels),
         ([kind_of(text) or ""] for text in texts),
     )
-    columns = {name: list(map(" ".join, found)) for name, found in zip(WORDS, words, strict=True)}
+    columns = {name: list(map(" ".join, of_pages)) for name, of_pages in zip(WORDS, words, strict=True)}
     columns |= {"rows": list(map(len, labels)), "length": list(map(len, texts))}
     columns["digits"] = [len(re.findall(r"\d", text)) for text in texts]
     return pd.DataFrame(columns | {"strengths": list(np.hstack(page_strengths(texts)))})

@@ -41,12 +41,12 @@ def _stems(text: str) -> list[str]:
 @cache
 def _by_first_stem(part: str) -> dict[str, list[tuple[list[str], tuple[int, str]]]]:
     """From a first stem to the other stems of one part's phrases, with the kind's column and the phrase."""
-    found: dict[str, list] = {}
+    by_stem: dict[str, list] = {}
     for column, kind in enumerate(kinds().values()):
         for phrase in kind[part]:
             first, *rest = _stems(phrase)
-            found.setdefault(first, []).append((rest, (column, phrase)))
-    return found
+            by_stem.setdefault(first, []).append((rest, (column, phrase)))
+    return by_stem
 
 
 def phrase_counts(text: str, part: str) -> Counter[tuple[int, str]]:
@@ -105,15 +105,15 @@ class Statements:
 
 class PageKinds:
     """The pages by kinds, from their strengths by title and by items side by side, (n_pages, 2 n_kinds); ``features``,
-    after those that are ``known``, are of a page alone, (n_pages,) each."""
+    after the ``page_features`` given, are of a page alone, (n_pages,) each."""
 
-    def __init__(self, strengths: np.ndarray, groups: FilingGroups, known: dict[str, np.ndarray]):
+    def __init__(self, strengths: np.ndarray, groups: FilingGroups, page_features: dict[str, np.ndarray]):
         titles, items = np.split(strengths, 2, axis=1)
         strength = TITLE_WEIGHT * np.minimum(titles[:, PRIMARY], 1) + items[:, PRIMARY]
         self.statements = Statements(strength, groups)
         self.titles = np.minimum(titles[:, OTHER], 1)
         self.items = standardised(items, axis=0)[:, OTHER]
-        self.features = dict(known)
+        self.features = dict(page_features)
         for column, name in enumerate(STATEMENTS):
             self.features[f"{name}_strength"] = strength[:, column]
             self.features[f"{name}_rank"] = self.statements.ranks[:, column]

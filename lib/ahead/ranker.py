@@ -63,11 +63,11 @@ class Ranker(NamedTuple):
     share: float  # of the learnt order
 
 
-def fit(study: Search, union: Union, companies: set[str], sets: Sequence[str], variant: Variant) -> "lightgbm.Booster":
+def fit(search: Search, union: Union, companies: set[str], sets: Sequence[str], variant: Variant) -> "lightgbm.Booster":
     """Trees of the questions of some sets, of these companies and over their pages."""
     import lightgbm
 
-    settings, pool = study.profile.ahead, union.pool.part(training_pairs(union, companies, sets))
+    settings, pool = search.profile.ahead, union.pool.part(training_pairs(union, companies, sets))
     params = {
         "num_leaves": settings.leaves,
         "learning_rate": settings.learning_rate,
@@ -98,44 +98,44 @@ def mixed(booster: "lightgbm.Booster", share: float, pool: Pool) -> np.ndarray:
     return share * standardised_by_question(learnt, pool.rows) + (1 - share) * plain
 
 
-def choose(study: Search, union: Union, companies: set[str], sets: Sequence[str], variant: Variant) -> float:
+def choose(search: Search, union: Union, companies: set[str], sets: Sequence[str], variant: Variant) -> float:
     """The share of the learnt order that is best in inner folds by company, each set weighing the same.
 
     The least of equal ones is taken; pages of companies outside these are no candidates.
     """
-    is_read, settings = training_pairs(union, companies, sets), study.profile.ahead
+    is_read, settings = training_pairs(union, companies, sets), search.profile.ahead
     is_asked = union.questions["company"].isin(companies) & union.questions["set"].isin(sets)
     number = fold_numbers(union.questions[is_asked], settings.inner_folds, settings.seed)
     inner = union.questions["company"].map(number).to_numpy()[union.pool.rows]
     scores = np.full((len(settings.shares), len(inner)), -np.inf)
     for fold in range(max(number.values()) + 1):
-        booster = fit(study, union, {name for name in companies if number.get(name) != fold}, sets, variant)
+        booster = fit(search, union, {name for name in companies if number.get(name) != fold}, sets, variant)
         held = is_read & (inner == fold)
         scores[:, held] = [mixed(booster, share, union.pool.part(held)) for share in settings.shares]
     rows = np.unique(union.pool.rows[is_read])
-    found = [recalls(union, one)["page_recall"].to_numpy() * union.weights for one in scores]
-    gain_of = {share: round(one[rows].sum(), 9) for share, one in zip(settings.shares, found, strict=True)}
+    weighted_recalls = [recalls(union, one)["page_recall"].to_numpy() * union.weights for one in scores]
+    gain_of = {share: round(one[rows].sum(), 9) for share, one in zip(settings.shares, weighted_recalls, strict=True)}
     return max(gain_of, key=lambda share: (gain_of[share], -share))
 
 
-def fold_rankers(study: Search, variant: Variant, seed: int, sets: Sequence[str] = ()) -> list[Ranker]:
+def fold_rankers(search: Search, variant: Variant, seed: int, sets: Sequence[str] = ()) -> list[Ranker]:
     """The ranker of each outer fold, folds drawn by ``seed``; ``sets`` are trained on, by default all. Stored."""
-    asked = all_questions(study)
-    names, of = list(sets or asked["set"].unique()), fold_numbers(asked, study.profile.ahead.n_folds, seed)
-    params = {"inputs": digest_of(inputs(study)), "sets": names, "pages": study.digest("pages")}
-    params |= {"variant": variant.name, "seed": seed, "settings": study.settings_of(SECTIONS)}
+    asked = all_questions(search)
+    names, of = list(sets or asked["set"].unique()), fold_numbers(asked, search.profile.ahead.n_folds, seed)
+    params = {"inputs": digest_of(inputs(search)), "sets": names, "pages": search.digest("pages")}
+    params |= {"variant": variant.name, "seed": seed, "settings": search.settings_of(SECTIONS)}
 
     def ranker(fold: int) -> Ranker:
         tested = {company for company, number in of.items() if number == fold}
 
         def compute(target: Path) -> None:
-            union, companies = union_of(study, variant.is_from_covers), set(study.filings["company"]) - tested
-            share = choose(study, union, companies, names, variant)
-            trees, about = fit(study, union, companies, names, variant), {"share": share, "tested": sorted(tested)}
+            union, companies = union_of(search, variant.is_from_covers), set(search.filings["company"]) - tested
+            share = choose(search, union, companies, names, variant)
+            trees, about = fit(search, union, companies, names, variant), {"share": share, "tested": sorted(tested)}
             (target / "trees.txt").write_text(trees.model_to_string(), encoding="utf-8")
             (target / "ranker.json").write_text(json.dumps(about), encoding="utf-8")
 
-        folder = study.store.files("ahead/rankers", params | {"fold": fold}, compute, VERSION).path
+        folder = search.store.files("ahead/rankers", params | {"fold": fold}, compute, VERSION).path
         return read_ranker(folder / "trees.txt", folder / "ranker.json")
 
     return [ranker(fold) for fold in range(max(of.values()) + 1)]
@@ -150,9 +150,9 @@ def read_ranker(trees: Path, record: Path) -> Ranker:
     return Ranker(frozenset(about.get("tested", ())), booster, about["share"])
 
 
-def inputs(study: Search) -> list:
+def inputs(search: Search) -> list:
     """What trained rankers depend on beside settings and pages: all questions, and what is known of filings."""
-    asked, filings = (one.astype(str).to_numpy().tolist() for one in (all_questions(study), study.filings))
+    asked, filings = (one.astype(str).to_numpy().tolist() for one in (all_questions(search), search.filings))
     return [VERSION, digest_of(asked), digest_of(filings)]
 
 

@@ -25,13 +25,13 @@ MIN_COMPANIES = 5
 BLANK_COSINE = -2.0  # of a page without a window, which may be a gold page; below every cosine
 
 
-def inputs(study: Search, *, kinds: bool = False, trained: bool = True) -> list:
+def inputs(search: Search, *, kinds: bool = False, trained: bool = True) -> list:
     """What the scores depend on beside settings: what trained rankers do, and the saved rankers."""
     saved = [digest_of_file(SAVED / name) for name in ("kinds.json", "kinds.txt", "plain.json", "plain.txt")]
     withheld = (
-        ["known by its words, filings or companies"] if trained and not has_ids(study) and is_known(study) else []
+        ["known by its words, filings or companies"] if trained and not has_ids(search) and is_known(search) else []
     )
-    return [*ranker.inputs(study), kinds, *([saved] if trained else []), *withheld]
+    return [*ranker.inputs(search), kinds, *([saved] if trained else []), *withheld]
 
 
 def spread_pages(pool: Pool, scores: np.ndarray, chunk_scores: np.ndarray, pages: np.ndarray) -> np.ndarray:
@@ -60,43 +60,43 @@ def saved_ranker(name: str) -> Ranker:
     return ranker.read_ranker(SAVED / f"{name}.txt", SAVED / f"{name}.json")
 
 
-def scored_by(study: Search) -> Literal["saved", "folds", "untrained"]:
+def scored_by(search: Search) -> Literal["saved", "folds", "untrained"]:
     """What may order the pages: the saved ranker where it learnt nothing of the study's questions, their filings and
     companies, else folds by company, else, where companies are too few or in no fold, nothing that was trained."""
-    if not (has_ids(study) or is_known(study)):
+    if not (has_ids(search) or is_known(search)):
         return "saved"
-    companies = set(study.questions["company"])
-    is_in_folds = study.dataset.name == study.dataset.collection or not study.dataset.has_text
-    is_in_folds = is_in_folds or companies <= set(all_questions(study)["company"])
+    companies = set(search.questions["company"])
+    is_in_folds = search.dataset.name == search.dataset.collection or not search.dataset.has_text
+    is_in_folds = is_in_folds or companies <= set(all_questions(search)["company"])
     return "folds" if len(companies) >= MIN_COMPANIES and is_in_folds else "untrained"
 
 
-def has_ids(study: Search) -> bool:
+def has_ids(search: Search) -> bool:
     """Whether the saved rankers learnt from a question with an id of the study's."""
     ids = json.loads((SAVED / "kinds.json").read_text(encoding="utf-8"))["question_ids"]
-    return not set(ids).isdisjoint(study.questions["question_id"])
+    return not set(ids).isdisjoint(search.questions["question_id"])
 
 
 @memoized
-def is_known(study: Search) -> bool:
+def is_known(search: Search) -> bool:
     """Whether the saved rankers learnt from a question of these words, or from a filing or company that is asked about,
     by LEARNT_FROM and the bytes of FinanceBench's filings; False without the texts."""
-    if not (study.dataset.has_text and (SAVED / LEARNT_FROM).is_file()):
+    if not (search.dataset.has_text and (SAVED / LEARNT_FROM).is_file()):
         return False
-    learnt, asked = json.loads((SAVED / LEARNT_FROM).read_text(encoding="utf-8")), study.questions
-    companies, doc_names = set(map(bare_company, asked["company"])), set(asked["doc_name"])
+    learnt, asked = json.loads((SAVED / LEARNT_FROM).read_text(encoding="utf-8")), search.questions
+    companies, doc_names = set(map(company_words, asked["company"])), set(asked["doc_name"])
     return bool(
         doc_names & set(learnt["filings"])
         or any(f"{one} ".startswith(f"{name} ") for one in companies for name in learnt["companies"])
         or set(map(digest_of_words, asked["question"])) & set(learnt["questions"])
-        or set(map(digest_of_file, map(study.dataset.source, doc_names))) & set(checksums().values())
+        or set(map(digest_of_file, map(search.dataset.source, doc_names))) & set(checksums().values())
     )
 
 
 def learnt_from(questions: pd.DataFrame) -> dict[str, list[str]]:
     """What LEARNT_FROM has of training questions: digests of their words, the filings and the companies asked about."""
     asked = {"questions": map(digest_of_words, questions["question"]), "filings": questions["doc_name"]}
-    asked |= {"companies": map(bare_company, questions["company"])}
+    asked |= {"companies": map(company_words, questions["company"])}
     return {name: sorted(set(values)) for name, values in asked.items()}
 
 
@@ -105,39 +105,39 @@ def digest_of_words(text: str) -> str:
     return digest_of("".join(filter(str.isalnum, text.casefold())))[:16]
 
 
-def bare_company(name: str) -> str:
+def company_words(name: str) -> str:
     """A company's name as words in lower case, without signs and a leading article: ``amazon com inc``."""
     return " ".join(re.findall(r"[^\W_]+", name.casefold())).removeprefix("the ")
 
 
-def pool_scores(study: Search, pool: Pool, kinds: bool = False, covers: bool = False) -> np.ndarray:
+def pool_scores(search: Search, pool: Pool, kinds: bool = False, covers: bool = False) -> np.ndarray:
     """The score of each pair of the study's questions by a ranker that may answer them."""
-    if (how := scored_by(study)) == "untrained":
+    if (how := scored_by(search)) == "untrained":
         return pool.table["plain"].to_numpy(float)
     if how == "saved":
         _, booster, share = saved_ranker("kinds" if kinds else "plain")
         return mixed(booster, share, pool)
-    companies = study.questions["doc_name"].map(study.filings.set_index("doc_name")["company"]).to_numpy()
+    companies = search.questions["doc_name"].map(search.filings.set_index("doc_name")["company"]).to_numpy()
     variant = FROM_COVERS if covers else WITH_KINDS if kinds else WHOLE
-    rankers = ranker.fold_rankers(study, variant, study.profile.ahead.fold_seeds[0])
+    rankers = ranker.fold_rankers(search, variant, search.profile.ahead.fold_seeds[0])
     return ranker.nested_scores(rankers, companies, pool)
 
 
 def score(
-    study: Search, candidates: np.ndarray, *, kinds: bool = False, trained: bool = True, covers: bool = False
+    search: Search, candidates: np.ndarray, *, kinds: bool = False, trained: bool = True, covers: bool = False
 ) -> np.ndarray:
     """The order of the chunks on the ranked pages, shape (n_questions, n_chunks); a page's own are ordered by cosine.
 
     ``kinds``: the ranker reads the hand-written kinds. ``covers``: filings are known by their first pages alone.
     Without training, pages are ordered by the untrained sum, and a page's chunks not at all.
     """
-    pages, asked = pages_of_chunks(study), study.questions["question"].tolist()
-    allowed = np.stack([np.bincount(pages[row], minlength=len(study.pages)) > 0 for row in candidates])
+    pages, asked = pages_of_chunks(search), search.questions["question"].tolist()
+    allowed = np.stack([np.bincount(pages[row], minlength=len(search.pages)) > 0 for row in candidates])
     if trained:
-        pool = study_pool(study, asked, allowed, kinds, covers)
-        scores, chunks = pool_scores(study, pool, kinds, covers), dense.score(study, candidates)
+        pool = study_pool(search, asked, allowed, kinds, covers)
+        scores, chunks = pool_scores(search, pool, kinds, covers), dense.score(search, candidates)
         chunks = np.where(np.isfinite(chunks), chunks, BLANK_COSINE)
     else:
         pool = Pool(*np.nonzero(allowed), pd.DataFrame())
-        scores, chunks = untrained(study, asked)[pool.rows, pool.columns], np.zeros(candidates.shape)
+        scores, chunks = untrained(search, asked)[pool.rows, pool.columns], np.zeros(candidates.shape)
     return spread_pages(pool, scores, np.where(candidates, chunks, -np.inf), pages)

@@ -34,30 +34,30 @@ class Union:
         return (len(sizes) / sizes / self.questions["set"].nunique()).to_numpy()
 
 
-def all_questions(study: Search) -> pd.DataFrame:
+def all_questions(search: Search) -> pd.DataFrame:
     """The questions of the collection and of further sets over its filings that are here, with ``set`` and ``company``;
     NeedsFilings where the texts are not here."""
-    study.need_filings("training on question sets")
-    collection = study.dataset.collection
-    own = study.dataset if study.dataset.name == collection else read_dataset(study.dataset.root, collection)
+    search.need_filings("training on question sets")
+    collection = search.dataset.collection
+    own = search.dataset if search.dataset.name == collection else read_dataset(search.dataset.root, collection)
     here = {name: root for name in SETS.get(collection, ()) if (root := questions_root(name))}
     sets = {collection: own} | {name: read_questions(root, name, own) for name, root in here.items()}
     questions = pd.concat([one.questions.assign(set=name) for name, one in sets.items()], ignore_index=True)
-    company_of = study.filings.set_index("doc_name")["company"]
+    company_of = search.filings.set_index("doc_name")["company"]
     columns = ["question_id", "question", "question_type", "doc_name", "gold_pages", "set"]
     return questions[columns].assign(company=questions["doc_name"].map(company_of))
 
 
 @memoized
-def union_of(study: Search, is_from_covers: bool) -> Union:
+def union_of(search: Search, is_from_covers: bool) -> Union:
     """All questions over all pages, with the features of every variant; see :func:`lib.ahead.views.study_pool`."""
-    questions, row_of = all_questions(study), page_rows(study)
-    pool = study_pool(study, questions["question"].tolist(), has_kinds=True, is_from_covers=is_from_covers)
-    gold = np.zeros((len(questions), len(study.pages)), bool)
+    questions, row_of = all_questions(search), page_rows(search)
+    pool = study_pool(search, questions["question"].tolist(), has_kinds=True, is_from_covers=is_from_covers)
+    gold = np.zeros((len(questions), len(search.pages)), bool)
     for row, question in zip(gold, questions.itertuples(), strict=True):
         row[[row_of[question.doc_name, page] for page in question.gold_pages]] = True
-    names = study.pages["doc_name"]
-    companies = names.map(study.filings.set_index("doc_name")["company"]).to_numpy()
+    names = search.pages["doc_name"]
+    companies = names.map(search.filings.set_index("doc_name")["company"]).to_numpy()
     is_own = names.to_numpy()[pool.columns] == questions["doc_name"].to_numpy()[pool.rows]
     labelled = replace(pool, gold=gold[pool.rows, pool.columns])
     return Union(questions, labelled, gold.sum(axis=1), companies, is_own)
@@ -66,10 +66,10 @@ def union_of(study: Search, is_from_covers: bool) -> Union:
 def fold_numbers(questions: pd.DataFrame, n_folds: int, seed: int) -> dict[str, int]:
     """The fold of each company: those of the first set are spread evenly, others follow in turn."""
     first = questions.loc[questions["set"] == questions["set"].iloc[0], "company"]
-    found = dict(zip(first, assign_folds(first.tolist(), n_folds, seed).tolist(), strict=True))
-    for company in sorted(set(questions["company"]) - set(found)):
-        found[company] = len(found) % n_folds
-    return found
+    fold_of = dict(zip(first, assign_folds(first.tolist(), n_folds, seed).tolist(), strict=True))
+    for company in sorted(set(questions["company"]) - set(fold_of)):
+        fold_of[company] = len(fold_of) % n_folds
+    return fold_of
 
 
 def training_pairs(union: Union, companies: set[str], sets: tuple[str, ...]) -> np.ndarray:
@@ -91,6 +91,6 @@ def recalls(union: Union, scores: np.ndarray, k: int = DEPTH) -> pd.DataFrame:
     values = {"doc_recall": union.is_of_gold_filing, "page_recall": union.pool.gold}
     pairs = pd.DataFrame({"row": union.pool.rows, "score": -scores, **values})[np.isfinite(scores)]
     top = pairs.sort_values("score", kind="stable").groupby("row").head(k).groupby("row")
-    found = top.agg({"doc_recall": "max", "page_recall": "sum"}).astype(float)
-    found = found.reindex(range(len(union.n_gold)), fill_value=0.0)
-    return found.assign(page_recall=found["page_recall"] / union.n_gold)
+    by_question = top.agg({"doc_recall": "max", "page_recall": "sum"}).astype(float)
+    by_question = by_question.reindex(range(len(union.n_gold)), fill_value=0.0)
+    return by_question.assign(page_recall=by_question["page_recall"] / union.n_gold)

@@ -40,6 +40,6 @@ def topic(asked: Iterable[str], names: Container[str]) -> list[str]:
     return [term for term in asked if term not in names and not PERIOD.fullmatch(term)]
 
 
-def pairs(found: Sequence[str]) -> list[str]:
+def pairs(words: Sequence[str]) -> list[str]:
     """Neighbouring terms as one: ``net sales`` stays together."""
-    return [f"{first} {second}" for first, second in pairwise(found)]
+    return [f"{first} {second}" for first, second in pairwise(words)]

@@ -46,16 +46,16 @@ def items() -> dict[str, str]:
 def phrases() -> dict[str, tuple[str, ...]]:
     """From how a question may name an item or a measure, plain, to the line items that it needs."""
     named = (item for about in kinds().values() for item in about["items"].items())
-    found = {plain(asked): (name,) for name, item in named for asked in item["asked"]}
+    items_of = {plain(asked): (name,) for name, item in named for asked in item["asked"]}
     for measure, formula in accounting()["measures"].items():
         needed = tuple(part.lstrip("-") for part in chain(formula["top"], formula.get("bottom", ())))
-        found |= dict.fromkeys((plain(measure), plain(measure.partition("(")[0])), needed)
-    return found
+        items_of |= dict.fromkeys((plain(measure), plain(measure.partition("(")[0])), needed)
+    return items_of
 
 
-def _members(found: Iterable[Container[str]], names: Collection[str]) -> np.ndarray:
+def _members(collections: Iterable[Container[str]], names: Collection[str]) -> np.ndarray:
     """Which of the names are in each collection, shape (n_collections, n_names)."""
-    return np.array([[name in one for name in names] for one in found], np.float32)
+    return np.array([[name in one for name in names] for one in collections], np.float32)
 
 
 def needs(questions: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
@@ -92,11 +92,11 @@ class PageViews:
         self.groups = FilingGroups(self.filing)
         self.names = {term for one in self.identities for name in one.names for term in terms(name)}
         self.described = facts = facts_of(self.texts) if facts is None else facts
-        words, shown, *found = ([text.split() for text in facts[name]] for name in WORDS)
-        years, head_years, in_rows, titles = (list(map(set, one)) for one in found)
+        words, shown, *sets = ([text.split() for text in facts[name]] for name in WORDS)
+        years, head_years, in_rows, titles = (list(map(set, one)) for one in sets)
         starts = [range(0, max(1, len(page) - STEP), STEP) for page in words]
         self.passage_pages = np.repeat(np.arange(len(words)), list(map(len, starts)))
-        passages = [page[at : at + PASSAGE] for page, found in zip(words, starts, strict=True) for at in found]
+        passages = [page[at : at + PASSAGE] for page, places in zip(words, starts, strict=True) for at in places]
         in_questions = in_pairs = None
         if asked is not None:
             asked_terms = [terms(asking_sentences(question)) for question in asked]
@@ -184,33 +184,33 @@ class Vectors(NamedTuple):
 
 
 @memoized
-def page_views(study: Search, is_from_covers: bool) -> PageViews:
+def page_views(search: Search, is_from_covers: bool) -> PageViews:
     """The views of the study's pages; filings by their records, or by their first pages alone."""
-    return PageViews(study.filings, study.pages, study.profile.bm25, is_from_covers=is_from_covers)
+    return PageViews(search.filings, search.pages, search.profile.bm25, is_from_covers=is_from_covers)
 
 
 @memoized
-def vectors_of(study: Search, questions: tuple[str, ...], is_from_covers: bool) -> Vectors:
+def vectors_of(search: Search, questions: tuple[str, ...], is_from_covers: bool) -> Vectors:
     """The vectors of questions, and of the study's windows and pages."""
     texts = [*(" ".join(text.split()) for text in questions), *map(asking_sentences, questions)]
-    asked = np.split(encoded.encode_queries(study, texts), 2)
-    owners, windows = encoded.window_vectors(study)
-    return Vectors(*asked, pages_of_chunks(study)[owners], windows, head_vectors(study, is_from_covers))
+    asked = np.split(encoded.encode_queries(search, texts), 2)
+    owners, windows = encoded.window_vectors(search)
+    return Vectors(*asked, pages_of_chunks(search)[owners], windows, head_vectors(search, is_from_covers))
 
 
 @memoized
-def head_vectors(study: Search, is_from_covers: bool) -> np.ndarray:
+def head_vectors(search: Search, is_from_covers: bool) -> np.ndarray:
     """Unit vectors of each page's beginning behind its filing's identity, shape (n_pages, d)."""
-    pages, limit = page_views(study, is_from_covers), study.profile.ahead.head_characters
+    pages, limit = page_views(search, is_from_covers), search.profile.ahead.head_characters
     headers = [pages.identities[number].header for number in pages.filing]
     texts = [f"{header}\n{' '.join(text.split())[:limit]}" for header, text in zip(headers, pages.texts, strict=True)]
     stage = "embeddings/ahead-heads-covers" if is_from_covers else "embeddings/ahead-heads"
-    return encoded.encode_texts(study, stage, texts)
+    return encoded.encode_texts(search, stage, texts)
 
 
-def untrained(study: Search, questions: Sequence[str]) -> np.ndarray:
+def untrained(search: Search, questions: Sequence[str]) -> np.ndarray:
     """The recipe without training, (n_questions, n_pages): identity as far as a question gives it, plus BM25."""
-    pages = page_views(study, False)
+    pages = page_views(search, False)
     identity = identity_features(questions, pages.identities)["identity"][:, pages.filing]
     words = np.stack([pages.words.get_scores(pages.topic(question)) for question in questions])
     return untrained_sum(identity, words)
@@ -226,11 +226,11 @@ def _signals(pages: PageViews, questions: Sequence[str], vectors: Vectors) -> di
     """The scores of every page, float32, (n_questions, n_pages) each, on one thread: more change the last bits."""
 
     def best_windows(asked: np.ndarray) -> np.ndarray:
-        found = best_window_scores(asked, vectors.windows, vectors.owners, len(pages.texts))
-        return np.where(np.isfinite(found), found, found[np.isfinite(found)].min(initial=0))
+        best = best_window_scores(asked, vectors.windows, vectors.owners, len(pages.texts))
+        return np.where(np.isfinite(best), best, best[np.isfinite(best)].min(initial=0))
 
     topics = list(map(pages.topic, questions))
-    found = {
+    signals = {
         "words": list(map(pages.words.get_scores, topics)),
         "pairs": [pages.pairs.get_scores(pairs(terms(asking_sentences(question)))) for question in questions],
         "passages": list(map(pages.best_passage, topics)),
@@ -240,8 +240,8 @@ def _signals(pages: PageViews, questions: Sequence[str], vectors: Vectors) -> di
         "core": best_windows(vectors.cores),
     }
     if vectors.heads is not None:
-        found["heads"] = vectors.questions @ vectors.heads.T
-    return {name: np.asarray(values, np.float32) for name, values in found.items()}
+        signals["heads"] = vectors.questions @ vectors.heads.T
+    return {name: np.asarray(values, np.float32) for name, values in signals.items()}
 
 
 def pool_of(
@@ -288,12 +288,12 @@ def pool_of(
 
 
 def study_pool(
-    study: Search,
+    search: Search,
     questions: Sequence[str],
     allowed: np.ndarray | None = None,
     has_kinds: bool = False,
     is_from_covers: bool = False,
 ) -> Pool:
     """:func:`pool_of` a study's pages; filings by their records, or by their first pages alone."""
-    vectors = vectors_of(study, tuple(questions), is_from_covers)
-    return pool_of(page_views(study, is_from_covers), questions, vectors, has_kinds, allowed)
+    vectors = vectors_of(search, tuple(questions), is_from_covers)
+    return pool_of(page_views(search, is_from_covers), questions, vectors, has_kinds, allowed)

@@ -53,7 +53,9 @@ def mistake_values(
             its own vectors of its test questions and of windows of at least these chunks, and the windows' chunks.
     """
     everything, pages = study.candidates("standard"), pages_first.pages_of_chunks(study)
-    matrices = {name: pages_first.search(study, s, everything, PAGES) for name, s in page_scores.items()} | chunk_scores
+    matrices = {
+        name: pages_first.search_pages_first(study, s, everything, PAGES) for name, s in page_scores.items()
+    } | chunk_scores
     ranked = pages_first.rank_pages(page_scores[HONEST], pages, everything, PAGES)
     own, parts = np.full((len(study.questions), len(study.chunks)), -np.inf, np.float32), []
     for fold in folds(study, "company"):

@@ -16,7 +16,7 @@ from lib.folds import By
 from lib.metrics.retrieval import doc_recall, page_recall
 from lib.page_scorer import full, light
 from lib.page_scorer.pages import base_vectors, folds, load_records
-from lib.page_scorer.search import ORDERS, page_run, scorer_scores, search
+from lib.page_scorer.search import ORDERS, page_run, scorer_scores, search_pages_first
 from lib.retrievers import matched
 from lib.stats import Resampling, columns_of
 from lib.study import Study
@@ -201,7 +201,7 @@ def _setups(study: Study, k: int, scorers: Sequence[tuple[str, By]]) -> pd.DataF
         scores = scorer_scores(study, scorer, by)
 
         def rank(allowed: np.ndarray, scores: np.ndarray = scores, order: str = order) -> pd.DataFrame:
-            return runs.rank(search(study, scores, allowed, order=order), *asked)
+            return runs.rank(search_pages_first(study, scores, allowed, order=order), *asked)
 
         if identity in ("none", "given"):
             run = rank(shared if identity == "none" else study.candidates("oracle-document"))
@@ -240,7 +240,7 @@ def _recalls(study: Study, scorer: str, by: str, k: int) -> Iterable[tuple]:
     ranked = page_run(study, scores, everything, max(PAGES))
     rankings = [("pages", n_pages, ranked, n_pages) for n_pages in PAGES]
     for part, n_pages in [*(("ablation", n) for n in PAGES), ("page order", study.profile.page_scorer.pages)]:
-        found = search(study, scores, everything, n_pages, "page" if part == "page order" else "base")
+        found = search_pages_first(study, scores, everything, n_pages, "page" if part == "page order" else "base")
         rankings.append((part, n_pages, runs.rank(found, study.questions, study.chunks, k), k))
     for part, n_pages, run, depth in rankings:
         for metric in (doc_recall, page_recall):
@@ -284,7 +284,7 @@ def _tokens(study: Study, k: int) -> Iterable[tuple]:
             scores = np.full((len(study.questions), len(study.pages)), -np.inf, np.float32)
             scores[rows] = part
             kept = page_run(study, scores, everything, settings.pages)
-            both = runs.rank(search(study, scores, everything), study.questions, study.chunks, k)
+            both = runs.rank(search_pages_first(study, scores, everything), study.questions, study.chunks, k)
             for name, run, depth in (("kept", kept, settings.pages), ("both", both, k)):
                 for question, value in page_recall(run, study.questions.iloc[rows], depth).items():
                     yield "tokens", scorer, "company", question, f"page_recall_{name}", n_tokens, value

@@ -116,8 +116,8 @@ def effort(study: Study, written: Answers) -> pd.DataFrame:
     """What writing took: question_id, n_prompt_tokens, seconds, is_cut; a missing answer has no row."""
     cut, records = written.filled.cut, written.filled.records.items()
     rows = [(question, one["n_prompt_tokens"], one["seconds"], question in cut) for question, one in records]
-    found = pd.DataFrame(rows, columns=["question_id", "n_prompt_tokens", "seconds", "is_cut"])
-    return found.astype({"n_prompt_tokens": int, "seconds": float, "is_cut": bool})  # also where nothing was written
+    frame = pd.DataFrame(rows, columns=["question_id", "n_prompt_tokens", "seconds", "is_cut"])
+    return frame.astype({"n_prompt_tokens": int, "seconds": float, "is_cut": bool})  # also where nothing was written
 
 
 def context_params(study: Study, wanted: Context) -> dict:

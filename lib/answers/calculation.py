@@ -39,8 +39,8 @@ def named_filings(study: Study) -> dict[str, dict[str, tuple[str, ...]]]:
     """The filings of the company that each question names, with the company's names; none where it names none."""
     study.need_filings("reading tables for a question")
     questions, filings = study.questions, [*identities(study).values()]
-    found = filings_named(questions["question"].tolist(), filings)
-    return dict(zip(questions["question_id"], found, strict=True))
+    by_question = filings_named(questions["question"].tolist(), filings)
+    return dict(zip(questions["question_id"], by_question, strict=True))
 
 
 def calculated(study: Study, wanted: Context, has_formulas: bool = True) -> pd.DataFrame:
@@ -53,9 +53,9 @@ def calculated(study: Study, wanted: Context, has_formulas: bool = True) -> pd.D
             places = [*pages[pages.index == question.question_id].itertuples(index=False, name=None)]
             places = [place for place in places if place[0] in named] or places
             asks = asked_for(question.question, sorted(set(chain(*named.values()))))
-            found = read(asks, [sheet_of(study, *place) for place in places], has_formulas)
-            cells = json.dumps([cell._asdict() for cell in found.cells])
-            rows.append((question.question_id, found.text, found.why_not, found.formula, asks.source, cells))
+            result = read(asks, [sheet_of(study, *place) for place in places], has_formulas)
+            cells = json.dumps([cell._asdict() for cell in result.cells])
+            rows.append((question.question_id, result.text, result.why_not, result.formula, asks.source, cells))
         return pd.DataFrame(rows, columns=CALCULATED)
 
     stage = CALCULATED_STAGE if has_formulas else f"{CALCULATED_STAGE}-without"
@@ -84,8 +84,8 @@ def right(study: Study, wanted: Context, name: str) -> pd.DataFrame:
     has_fallback, has_formulas = WAYS[name]
 
     def make() -> pd.DataFrame:
-        found = calculated(study, wanted, has_formulas).query("text != ''")
-        texts = dict(zip(found["question_id"], found["text"], strict=True))
+        readings = calculated(study, wanted, has_formulas).query("text != ''")
+        texts = dict(zip(readings["question_id"], readings["text"], strict=True))
         texts = (answers(study, wanted).texts if has_fallback else {}) | texts
         return score(study, Answers(wanted, texts), right_metrics)
 

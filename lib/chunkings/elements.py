@@ -65,13 +65,13 @@ def elements_of(text: str, rows: Sequence[Row]) -> list[Element]:
         if not is_same or _begins(row, kind, rows[number - 1], text):
             groups.append((kind, []))
         groups[-1][1].append(row)
-    found, edges = [], [0, *(held[0].start for _, held in groups[1:]), len(text)]
+    parts, edges = [], [0, *(held[0].start for _, held in groups[1:]), len(text)]
     for (kind, held), start, end in zip(groups, edges, edges[1:], strict=False):
         cells = [[(c.text, round(c.left, 1), round(c.right, 1)) for c in row.cells] for row in held]
         packed = json.dumps(cells, ensure_ascii=False) if kind == "table" else ""
         kind = "text" if kind == "title" and len(held) > MAX_TITLE_ROWS else kind
-        found.append(Element(kind, text[start:end], start, end, packed, held[0].is_placed))
-    return found
+        parts.append(Element(kind, text[start:end], start, end, packed, held[0].is_placed))
+    return parts
 
 
 def is_title(row: Row, body: float, text: str) -> bool:
@@ -103,38 +103,38 @@ def _begins(row: Row, kind: str, above: Row, text: str) -> bool:
 
 
 @memoized
-def elements(study: Search) -> pd.DataFrame:
+def elements(search: Search) -> pd.DataFrame:
     """ELEMENT_COLUMNS of every page, in order: a page's elements hold every character of its text."""
     import pymupdf
 
-    params = {"pymupdf": pymupdf.VersionBind, "filings": study.digest("filings"), "pages": study.digest("pages")}
-    return joined_tables(study.store.frame("elements", params, lambda: _read_elements(study), VERSION))
+    params = {"pymupdf": pymupdf.VersionBind, "filings": search.digest("filings"), "pages": search.digest("pages")}
+    return joined_tables(search.store.frame("elements", params, lambda: _read_elements(search), VERSION))
 
 
-def _read_elements(study: Search) -> pd.DataFrame:
+def _read_elements(search: Search) -> pd.DataFrame:
     """The elements before a table and its continuation are joined."""
-    texts = {name: part["text"].tolist() for name, part in study.pages.groupby("doc_name", sort=False)}
+    texts = {name: part["text"].tolist() for name, part in search.pages.groupby("doc_name", sort=False)}
     with ProcessPoolExecutor(N_WORKERS, initializer=end_with_parent) as pool:
-        found = pool.map(elements_of_filing, map(study.dataset.source, texts), texts.values())
+        by_filing = pool.map(elements_of_filing, map(search.dataset.source, texts), texts.values())
         progress = tqdm(texts, desc="elements", unit="filing")
-        rows = [(name, *row) for name, part in zip(progress, found, strict=True) for row in part]
+        rows = [(name, *row) for name, part in zip(progress, by_filing, strict=True) for row in part]
     return pd.DataFrame(rows, columns=list(ELEMENT_COLUMNS))
 
 
 def elements_of_filing(source: Path, texts: Sequence[str]) -> list[tuple]:
     """The page and the fields of each Element of a filing; a page whose layout reads otherwise is taken as text."""
-    layout, found = [None] * len(texts) if source.suffix == ".jsonl" else read_layout(source), []
+    layout, records = [None] * len(texts) if source.suffix == ".jsonl" else read_layout(source), []
     for number, (page, text) in enumerate(zip(layout, texts, strict=True)):
         rows = None if page is None else rows_of_page(*page, text)
-        found += [(number, *one) for one in elements_of(text, rows_of_text(text) if rows is None else rows)]
-    return found
+        records += [(number, *one) for one in elements_of(text, rows_of_text(text) if rows is None else rows)]
+    return records
 
 
-def merge(found: pd.DataFrame) -> pd.DataFrame:
+def merge(frame: pd.DataFrame) -> pd.DataFrame:
     """CHUNK_COLUMNS of elements (ELEMENT_COLUMNS): spans of a page without blanks at their ends."""
     rows = []
-    kinds = found["kind"].mask(is_furniture(found), "furniture")
-    for place, part in found.assign(kind=kinds).groupby(["doc_name", "page"], sort=False):
+    kinds = frame["kind"].mask(is_furniture(frame), "furniture")
+    for place, part in frame.assign(kind=kinds).groupby(["doc_name", "page"], sort=False):
         texts, starts = part["text"].tolist(), part["start"].tolist()
         for first, end in groups_of(part["kind"].tolist(), list(map(len, texts))):
             whole = "".join(texts[first:end])
@@ -143,14 +143,14 @@ def merge(found: pd.DataFrame) -> pd.DataFrame:
     return as_chunks(rows)
 
 
-def is_furniture(found: pd.DataFrame) -> pd.Series:
+def is_furniture(frame: pd.DataFrame) -> pd.Series:
     """Which elements are page numbers, marks, or heads that a fifth of their filing's pages repeat, five at least."""
-    text = found["text"].str.strip()
-    shape = text.where(found["text"].str.len() <= MAX_FURNITURE, "").str.lower().str.replace(r"\d+", "#", regex=True)
-    n_alike = shape.groupby([found["doc_name"], shape]).transform("size")
-    n_pages = found.groupby("doc_name")["page"].transform("nunique")
+    text = frame["text"].str.strip()
+    shape = text.where(frame["text"].str.len() <= MAX_FURNITURE, "").str.lower().str.replace(r"\d+", "#", regex=True)
+    n_alike = shape.groupby([frame["doc_name"], shape]).transform("size")
+    n_pages = frame.groupby("doc_name")["page"].transform("nunique")
     is_repeated = (shape != "") & (n_alike >= (0.2 * n_pages).clip(lower=5))
-    return (found["kind"] != "table") & (is_repeated | text.map(lambda text: MARK.fullmatch(text) is not None))
+    return (frame["kind"] != "table") & (is_repeated | text.map(lambda text: MARK.fullmatch(text) is not None))
 
 
 def groups_of(kinds: Sequence[str], lengths: Sequence[int]) -> list[tuple[int, int]]:

@@ -18,20 +18,20 @@ from lib.method import Search
 NAMES = ("markdown", "annotated_tables", "tables_only")
 
 
-def table(study: Search, name: str) -> pd.DataFrame:
+def table(search: Search, name: str) -> pd.DataFrame:
     """CHUNK_COLUMNS of the pages written anew, one of :data:`NAMES`; the study is over its own chunks."""
-    found, settings = elements(study), study.profile.chunks
-    how = study.tokenizer, settings.size, settings.overlap
+    frame, settings = elements(search), search.profile.chunks
+    how = search.tokenizer, settings.size, settings.overlap
     if name == "tables_only":
-        return split_pages(found[found["kind"] == "table"], *how)
+        return split_pages(frame[frame["kind"] == "table"], *how)
     write = {"markdown": as_markdown, "annotated_tables": annotated}[name]
-    grids = [grid_of(json.loads(one.rows)) if one.rows and one.is_placed else None for one in found.itertuples()]
-    found = found.assign(new=list(map(write, found["kind"], found["text"], grids)))
-    pages = found.groupby(["doc_name", "page"], sort=False)[["text", "new"]].sum().reset_index()
+    grids = [grid_of(json.loads(one.rows)) if one.rows and one.is_placed else None for one in frame.itertuples()]
+    frame = frame.assign(new=list(map(write, frame["kind"], frame["text"], grids)))
+    pages = frame.groupby(["doc_name", "page"], sort=False)[["text", "new"]].sum().reset_index()
     pages = pages[pages["text"] != pages["new"]]
     new = split_pages(pages.assign(text=pages["new"]), *how).assign(start=-1, end=-1)
-    chunks = pd.concat([study.chunks[_place(study.chunks, pages) < 0], new], ignore_index=True)
-    return chunks.iloc[np.argsort(_place(chunks, study.pages), kind="stable")].reset_index(drop=True)
+    chunks = pd.concat([search.chunks[_place(search.chunks, pages) < 0], new], ignore_index=True)
+    return chunks.iloc[np.argsort(_place(chunks, search.pages), kind="stable")].reset_index(drop=True)
 
 
 def _place(chunks: pd.DataFrame, pages: pd.DataFrame) -> np.ndarray:

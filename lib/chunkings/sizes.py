@@ -17,33 +17,33 @@ from lib.schema import CHUNK_COLUMNS
 SIZES = {"fixed_128": (126, 16), "fixed_256": (254, 32), "fixed_512": (510, 64)}
 
 
-def table(study: Search, name: str) -> pd.DataFrame:
+def table(search: Search, name: str) -> pd.DataFrame:
     """CHUNK_COLUMNS of the chunks of one size, a name of :data:`SIZES`."""
-    return split_pages(study.chunks, study.tokenizer, *SIZES[name])
+    return split_pages(search.chunks, search.tokenizer, *SIZES[name])
 
 
 @memoized
-def sizes_together(study: Search) -> tuple[pd.DataFrame, np.ndarray]:
+def sizes_together(search: Search) -> tuple[pd.DataFrame, np.ndarray]:
     """The chunks of all :data:`SIZES`, size after size, and which of them are the first of a page with their text."""
-    chunks = pd.concat([study.with_chunks(name).chunks for name in SIZES], ignore_index=True)
+    chunks = pd.concat([search.with_chunks(name).chunks for name in SIZES], ignore_index=True)
     return chunks, ~chunks["key"].duplicated().to_numpy()
 
 
-def aggregate(study: Search) -> pd.DataFrame:
+def aggregate(search: Search) -> pd.DataFrame:
     """CHUNK_COLUMNS of the different texts of :func:`sizes_together` ("aggregation" in the source)."""
-    chunks, is_first = sizes_together(study)
+    chunks, is_first = sizes_together(search)
     return as_chunks(chunks.loc[is_first, list(CHUNK_COLUMNS[2:])].to_numpy().tolist())
 
 
 @memoized
-def children(study: Search) -> pd.DataFrame:
+def children(search: Search) -> pd.DataFrame:
     """The small spans that parent-child retrieval searches: chunk (row of the parent) and text, in order."""
-    settings = study.profile.parent_child
-    return split_chunks(study.chunks, study.tokenizer, settings.size, settings.overlap)
+    settings = search.profile.parent_child
+    return split_chunks(search.chunks, search.tokenizer, settings.size, settings.overlap)
 
 
 @memoized
-def child_vectors(study: Search) -> np.ndarray:
+def child_vectors(search: Search) -> np.ndarray:
     """The unit vectors of all children, shape (n_children, dimension)."""
-    table = children(study)
-    return chunk_vectors(study, "children", table["chunk"].to_numpy(), table["text"], sections=["parent_child"])
+    table = children(search)
+    return chunk_vectors(search, "children", table["chunk"].to_numpy(), table["text"], sections=["parent_child"])

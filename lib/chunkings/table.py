@@ -8,7 +8,7 @@ from lib.chunkings.elements import elements, merge
 from lib.method import Chunking
 
 CHUNKINGS: dict[str, Chunking] = {
-    "elements": Chunking(lambda study: merge(elements(study))),
+    "elements": Chunking(lambda search: merge(elements(search))),
     **{name: Chunking(sizes.table, {"name": name}) for name in ("fixed_128", "fixed_256")},
     "fixed_512": Chunking(sizes.table, {"name": "fixed_512"}, version=2),
     "fixed_aggregate": Chunking(sizes.aggregate),

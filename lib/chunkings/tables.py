@@ -27,7 +27,7 @@ YEAR = re.compile(r"(?:19|20)\d\d")
 
 def tables_of(rows: Sequence[Row]) -> list[tuple[int, int]]:
     """The tables of a page: the first row and the row behind the last one of each, in order, without overlap."""
-    found, behind, free_from = [], 0, 0
+    tables, behind, free_from = [], 0, 0
     for row in range(len(rows)):
         if row < behind or not is_table_row(rows[row]):
             continue
@@ -36,10 +36,10 @@ def tables_of(rows: Sequence[Row]) -> list[tuple[int, int]]:
             end = max([n + 1 for n in range(row, end - 1) if is_table_row(rows[n])], default=end)
         first = _first_head(rows, row, end, free_from)
         if _is_table(rows[row:end], has_head=first < row):
-            goes_on = found and free_from == first and not rows[row].is_placed
-            found.append((found.pop()[0] if goes_on else first, end))
+            goes_on = tables and free_from == first and not rows[row].is_placed
+            tables.append((tables.pop()[0] if goes_on else first, end))
             free_from = end
-    return found
+    return tables
 
 
 def is_table_row(row: Row) -> bool:
@@ -161,8 +161,8 @@ def _cells(rows: Sequence[Sequence[Sequence]]) -> list[list[Cell]]:
 
 def columns_of(rows: Sequence[Sequence[Cell]]) -> list[float]:
     """The right edges of the columns of figures, from left to right."""
-    found = sorted(cell.right for row in rows for cell in row[_n_labels(row) :] if cell.is_number)
-    clusters = np.split(found, np.flatnonzero(np.diff(found) > SAME_EDGE) + 1)
+    edges = sorted(cell.right for row in rows for cell in row[_n_labels(row) :] if cell.is_number)
+    clusters = np.split(edges, np.flatnonzero(np.diff(edges) > SAME_EDGE) + 1)
     needed = min(2, max(map(len, clusters)))
     return [cluster[-1] for cluster in clusters if len(cluster) >= needed > 0]
 
@@ -187,10 +187,10 @@ def _placed(row: Sequence[Cell], edges: Sequence[float]) -> tuple[str, list[str]
     return " ".join(cell.text for cell in row[:n_labels]), texts
 
 
-def joined_tables(found: pd.DataFrame) -> pd.DataFrame:
+def joined_tables(frame: pd.DataFrame) -> pd.DataFrame:
     """Elements (ELEMENT_COLUMNS) in which a placed table and its continuation are one with the labels between."""
     rows, above = [], 0  # and the row of the last table
-    for element in found.to_dict("records"):
+    for element in frame.to_dict("records"):
         rows.append(element)
         if element["kind"] != "table":
             continue
@@ -199,7 +199,7 @@ def joined_tables(found: pd.DataFrame) -> pd.DataFrame:
             rows[above:] = [whole]
         else:
             above = len(rows) - 1
-    return pd.DataFrame(rows, columns=found.columns).astype(found.dtypes)
+    return pd.DataFrame(rows, columns=frame.columns).astype(frame.dtypes)
 
 
 def _whole(parts: Sequence[dict]) -> dict | None:

@@ -52,25 +52,25 @@ MAX_YEAR_GAP, DAYS_SCALE = 3.0, 7
 
 def years_in(text: str) -> list[int]:
     """The years that a text names, ascending: ``FY22``, ``Q2'23``, ``Q22023``, ``2021``; no money, no counts."""
-    found = {int(year) for pattern in (YEAR, LONG_YEAR) for year in pattern.findall(text)}
+    years = {int(year) for pattern in (YEAR, LONG_YEAR) for year in pattern.findall(text)}
     short = (int(digits) for digits in SHORT_YEAR.findall(text))
-    return sorted(found | {2000 + year if year < 50 else 1900 + year for year in short})
+    return sorted(years | {2000 + year if year < 50 else 1900 + year for year in short})
 
 
 def quarters_in(text: str) -> list[int]:
     """The quarters that a text names, in order of mention; a first half ends with quarter 2, a second with 4."""
-    found = [(m.start(), int(m[1] or m[2])) for m in QUARTER.finditer(text)]
-    found += [(m.start(), ORDINALS[m[1].lower()]) for m in ORDINAL_QUARTER.finditer(text)]
-    found += [(m.start(), 2 * int(m[1] or ORDINALS[m[2].lower()])) for m in HALF.finditer(text)]
-    return list(dict.fromkeys(quarter for _, quarter in sorted(found)))
+    quarters = [(m.start(), int(m[1] or m[2])) for m in QUARTER.finditer(text)]
+    quarters += [(m.start(), ORDINALS[m[1].lower()]) for m in ORDINAL_QUARTER.finditer(text)]
+    quarters += [(m.start(), 2 * int(m[1] or ORDINALS[m[2].lower()])) for m in HALF.finditer(text)]
+    return list(dict.fromkeys(quarter for _, quarter in sorted(quarters)))
 
 
 def dates_in(text: str) -> list[date]:
     """The full dates that a text names, in order: ``July 1, 2022``, ``2022-07-01``; impossible ones are left out."""
     written = WRITTEN_DATE.finditer(text)
-    found = [(m.start(), int(m[3]), MONTHS.index(m[1].lower()[:3]), int(m[2])) for m in written]
-    found += [(m.start(), *map(int, m.groups())) for m in ISO_DATE.finditer(text)]
-    return [date(y, m, d) for _, y, m, d in sorted(found) if 1 <= m <= 12 and 1 <= d <= monthrange(y, m)[1]]
+    dates = [(m.start(), int(m[3]), MONTHS.index(m[1].lower()[:3]), int(m[2])) for m in written]
+    dates += [(m.start(), *map(int, m.groups())) for m in ISO_DATE.finditer(text)]
+    return [date(y, m, d) for _, y, m, d in sorted(dates) if 1 <= m <= 12 and 1 <= d <= monthrange(y, m)[1]]
 
 
 class Identity(NamedTuple):
@@ -164,7 +164,7 @@ def identity_features(questions: Sequence[str], identities: Sequence[Identity]) 
     quarter_fit = np.where(pd.isna(quarters), np.nan, is_same).astype(np.float32)
     type_fit = np.where(types == "", np.nan, of_filings["doc_type"].to_numpy() == types).astype(np.float32)
     apart = [[[abs((a - b).days) for a in one.dates for b in it.dates] for it in identities] for one in asked]
-    days = np.array([[min(found, default=np.nan) for found in row] for row in apart], np.float32)
+    days = np.array([[min(gaps, default=np.nan) for gaps in row] for row in apart], np.float32)
     distance, near_date = np.minimum(np.abs(year_gap), MAX_YEAR_GAP), np.exp(-days / DAYS_SCALE)
     identity = 4.0 * company - 1.5 * np.nan_to_num(distance) + np.nan_to_num(quarter_fit)
     identity = (identity + 0.5 * np.nan_to_num(type_fit) + np.nan_to_num(near_date)).astype(np.float32)

@@ -44,8 +44,8 @@ _PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 def numeric_match(prediction: str, answer: str) -> bool:
     """The published, loose match: some number of the prediction, even a year, is close to some number of the answer."""
-    found = (_LOOSE_NUMBER.findall(re.sub("[,$€£¥]", "", text)) for text in (prediction, answer))
-    predicted, gold = (np.array(numbers, dtype=float) for numbers in found)
+    matches = (_LOOSE_NUMBER.findall(re.sub("[,$€£¥]", "", text)) for text in (prediction, answer))
+    predicted, gold = (np.array(numbers, dtype=float) for numbers in matches)
     return bool(np.isclose(predicted[:, None], gold, atol=0.03, rtol=0.03).any())
 
 
@@ -69,8 +69,8 @@ def quantities(text: str, question: str | None = None) -> list[Quantity]:
         text = re.sub(rf"(?<![\w$.,]){re.escape(name)}\b", " ", text)
     matches = list(_QUANTITY.finditer(_NOT_QUANTITY.sub(" ; ", text)))
     are_years = [re.fullmatch("19[0-9]{2}|20[0-9]{2}|2100", match["digits"]) for match in matches]
-    found = zip(map(_quantity, matches), are_years, strict=True)
-    return [one for one, is_year in found if not is_year or one.is_money or one.is_percent or one.is_scaled]
+    pairs = zip(map(_quantity, matches), are_years, strict=True)
+    return [one for one, is_year in pairs if not is_year or one.is_money or one.is_percent or one.is_scaled]
 
 
 def _quantity(match: re.Match) -> Quantity:

@@ -87,6 +87,6 @@ def overlap_metrics(
     scores = rows(space, pairs, compute, dtype=np.float64, label="overlap").reshape(-1, len(NAMES))
     scored = pd.DataFrame(scores, columns=NAMES, index=top.index)
     best = {k: scored[top["rank"] <= k].groupby(top["question_id"]).max() for k in ks}
-    found = {k: of_k.reindex(evidence.index, fill_value=0.0) for k, of_k in best.items()}
-    parts = [long_frame(values[name], name, k) for k, values in found.items() for name in NAMES]
+    by_depth = {k: of_k.reindex(evidence.index, fill_value=0.0) for k, of_k in best.items()}
+    parts = [long_frame(values[name], name, k) for k, values in by_depth.items() for name in NAMES]
     return pd.concat(parts, ignore_index=True)

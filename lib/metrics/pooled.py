@@ -30,8 +30,8 @@ def pooled_gold(question_set: str) -> pd.DataFrame:
 def page_recall_pooled(run: pd.DataFrame, questions: pd.DataFrame, judged: pd.DataFrame, k: int) -> pd.Series:
     """1.0 if a page of the top k chunks answers in full, else page recall; indexed by question_id."""
     full, top = judged[judged["label"] == FULL], run[run["rank"] <= k]
-    found, answered = page_recall(run, questions, k), top.merge(full[PAGE], on=PAGE)["question_id"]
-    return found.mask(found.index.isin(answered), 1.0).rename("page_recall_pooled")
+    recall, answered = page_recall(run, questions, k), top.merge(full[PAGE], on=PAGE)["question_id"]
+    return recall.mask(recall.index.isin(answered), 1.0).rename("page_recall_pooled")
 
 
 def pages_unjudged(
@@ -52,8 +52,8 @@ def pooled_metrics(
     """All of METRICS for one run as a long frame; ks are depths in chunks."""
     parts = []
     for k in ks:
-        found = page_recall_pooled(run, questions, judged, k), pages_unjudged(run, questions, judged, company_of, k)
-        parts += [long_frame(values, values.name, k) for values in found]
+        both = page_recall_pooled(run, questions, judged, k), pages_unjudged(run, questions, judged, company_of, k)
+        parts += [long_frame(values, values.name, k) for values in both]
     return pd.concat(parts, ignore_index=True)
 
 

@@ -50,8 +50,8 @@ def marked(run: pd.DataFrame, questions: pd.DataFrame, k: int) -> pd.DataFrame:
 def gold_ranks(run: pd.DataFrame, questions: pd.DataFrame) -> pd.DataFrame:
     """:func:`gold_pages` with ``rank``, the best one at which a chunk of the page is seen; NaN if none is."""
     seen = run[[*PAGE, "rank"]].astype({"page": "int64", "rank": "int64"})  # an empty run has no types
-    found = gold_pages(questions).merge(seen, on=PAGE, how="left")
-    return found.groupby(PAGE, as_index=False, sort=False).min()
+    ranks = gold_pages(questions).merge(seen, on=PAGE, how="left")
+    return ranks.groupby(PAGE, as_index=False, sort=False).min()
 
 
 def doc_recall(run: pd.DataFrame, questions: pd.DataFrame, k: int) -> pd.Series:
@@ -102,10 +102,10 @@ def rank_measures(run: pd.DataFrame, questions: pd.DataFrame, metrics: Sequence[
     depth = max(k for _, k in measures.values())
     pages = page_ranking(run[run["question_id"].isin(questions["question_id"])], depth)
     ranked = pages.rename(columns={"question_id": "query_id", "page_id": "doc_id"})
-    found = {(m.measure, m.query_id): m.value for m in ir_measures.iter_calc(measures, qrels, ranked)}
+    value_of = {(m.measure, m.query_id): m.value for m in ir_measures.iter_calc(measures, qrels, ranked)}
     parts = []
     for measure, (name, k) in measures.items():
-        values = pd.Series({q: found.get((measure, q), 0.0) for q in questions["question_id"]}, dtype=float)
+        values = pd.Series({q: value_of.get((measure, q), 0.0) for q in questions["question_id"]}, dtype=float)
         parts.append(long_frame(values, name, k))
     return pd.concat(parts, ignore_index=True)
 

@@ -62,9 +62,9 @@ class Figure(NamedTuple):
 
 def figure(answer: str, question: str | None = None) -> Figure | None:
     """The figure that a gold answer is, in its own scale or the one that the question asks for; None for a text."""
-    if (found := one_quantity(answer)) is None:
+    if (in_answer := one_quantity(answer)) is None:
         return None
-    quantity, digits = found
+    quantity, digits = in_answer
     size = float(digits.replace(",", ""))
     unit = abs(quantity.value) / size if quantity.is_scaled and size else asked_unit(question)
     digit = 10.0 ** -len(digits.partition(".")[2].rstrip("0"))
@@ -76,24 +76,24 @@ def concluded(prediction: str, question: str | None = None) -> list[list[Quantit
     """The figures of every sentence that has some, each after the last equals sign before any of them."""
     for pattern, plain in _PLAIN:
         prediction = pattern.sub(plain, prediction)
-    found = []
+    by_sentence = []
     for sentence in _SENTENCE_ENDS.split(prediction):
         sides = (quantities(side, question) for side in reversed(_EQUALS.split(sentence)))
         if figures := next(filter(None, sides), None):
-            found.append(figures)
-    return found
+            by_sentence.append(figures)
+    return by_sentence
 
 
-def is_same(found: Quantity, gold: Figure, tolerance: tuple[float, float] = READING.tolerance) -> bool:
+def is_same(quantity: Quantity, gold: Figure, tolerance: tuple[float, float] = READING.tolerance) -> bool:
     """Whether a figure is the reference, in the reference's unit or, where it states none, in one of a statement's."""
     if gold.is_percent:
-        readings = {found.value} if found.is_percent else {found.value, 100 * found.value}
-    elif found.is_percent:
-        readings = set() if gold.is_money else {found.value / 100, found.value}
-    elif found.is_scaled:
-        readings = {found.value / gold.unit}
+        readings = {quantity.value} if quantity.is_percent else {quantity.value, 100 * quantity.value}
+    elif quantity.is_percent:
+        readings = set() if gold.is_money else {quantity.value / 100, quantity.value}
+    elif quantity.is_scaled:
+        readings = {quantity.value / gold.unit}
     else:
-        readings = {found.value / scale for scale in (1.0, gold.unit, *((1e3, 1e6, 1e9) if gold.unit > 1 else ()))}
+        readings = {quantity.value / scale for scale in (1.0, gold.unit, *((1e3, 1e6, 1e9) if gold.unit > 1 else ()))}
     hair = 1 + 1e-9  # 101 is one away from 100 whatever the last bit is
     allowed = max(tolerance[0] * gold.digit, tolerance[1] * abs(gold.value)) * hair
     return any(abs(reading - gold.value) <= allowed for reading in readings)
@@ -104,7 +104,7 @@ def answer_right(prediction: str, answer: str, question: str | None = None, by: 
     gold, sentences = figure(answer, question), concluded(prediction, question)
     if not sentences or refusal_rule(prediction):
         return False
-    return any(is_same(found, gold, by.tolerance) for found in PLACES[by.place](sentences))
+    return any(is_same(quantity, gold, by.tolerance) for quantity in PLACES[by.place](sentences))
 
 
 def says_yes(text: str) -> bool:

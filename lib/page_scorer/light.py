@@ -19,36 +19,36 @@ if TYPE_CHECKING:
     from lib.page_scorer.residual import FoldData
 
 
-def fold_data(study: Search, fold: Fold, without_page_zero: bool = False) -> "FoldData":
+def fold_data(search: Search, fold: Fold, without_page_zero: bool = False) -> "FoldData":
     """The data of a fold; ``readable`` are the pages of its training filings that have text.
 
     A page with the text of a gold page counts as gold, so that it is not learned to be wrong.
     """
     from lib.page_scorer.residual import FoldData  # loads torch, which takes seconds
 
-    questions, pages = base_vectors(study, "page_scorer_light")  # under the key that searching has
-    texts, text_of = np.array(page_texts(study), object), text_by_page(study)
-    asked = zip(study.questions["doc_name"], study.questions["gold_pages"], strict=True)
+    questions, pages = base_vectors(search, "page_scorer_light")  # under the key that searching has
+    texts, text_of = np.array(page_texts(search), object), text_by_page(search)
+    asked = zip(search.questions["doc_name"], search.questions["gold_pages"], strict=True)
     gold_texts = [[text_of[name, page] for page in of if page or not without_page_zero] for name, of in asked]
     gold = np.stack([np.isin(texts, of) for of in gold_texts])
-    readable = study.pages["doc_name"].isin(fold.train_filings).to_numpy() & (texts != "")
-    groups = study.questions["doc_name"]
+    readable = search.pages["doc_name"].isin(fold.train_filings).to_numpy() & (texts != "")
+    groups = search.questions["doc_name"]
     if fold.by == "company":
-        groups = groups.map(study.filings.set_index("doc_name")["company"])
-    return FoldData(questions, pages, gold, readable, groups.to_numpy(), study.profile.page_scorer_light)
+        groups = groups.map(search.filings.set_index("doc_name")["company"])
+    return FoldData(questions, pages, gold, readable, groups.to_numpy(), search.profile.page_scorer_light)
 
 
-def score_fold(study: Search, fold: Fold) -> tuple[np.ndarray, dict]:
+def score_fold(search: Search, fold: Fold) -> tuple[np.ndarray, dict]:
     """The scores of every page for a fold's test questions (n_test, n_pages), and the record of its training."""
-    _, record = checked_pairs(study, fold)
-    data = fold_data(study, fold)
+    _, record = checked_pairs(search, fold)
+    data = fold_data(search, fold)
     plan, losses = data.choose(fold.train)
     curve = [tried._asdict() | {"loss": round(loss, 5)} for tried, loss in losses]
-    found = data.scores(data.trained(fold.train, plan), fold.test)
-    return found, record | {"plan": plan._asdict(), "curve": curve}
+    scores = data.scores(data.trained(fold.train, plan), fold.test)
+    return scores, record | {"plan": plan._asdict(), "curve": curve}
 
 
-def scores_entry(study: Search, by: By) -> Entry:
+def scores_entry(search: Search, by: By) -> Entry:
     """The stored scores of all folds and their records, with the chosen ``plan``."""
-    params = {"settings": dict(study.profile.page_scorer_light)}
-    return scores_in_folds(study, f"page_scorer_light/scores/{by}", folds(study, by), score_fold, params, public=True)
+    params = {"settings": dict(search.profile.page_scorer_light)}
+    return scores_in_folds(search, f"page_scorer_light/scores/{by}", folds(search, by), score_fold, params, public=True)

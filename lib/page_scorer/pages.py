@@ -22,61 +22,61 @@ ScoreFold = Callable[[Search, Fold], tuple[np.ndarray, dict]]
 
 
 @memoized
-def page_texts(study: Search) -> list[str]:
+def page_texts(search: Search) -> list[str]:
     """Every page with whitespace collapsed, cut as published at M = ``page_scorer.max_characters``."""
-    limit = study.profile.page_scorer.max_characters
-    return [" ".join(text.split())[:limit] for text in study.pages["text"]]
+    limit = search.profile.page_scorer.max_characters
+    return [" ".join(text.split())[:limit] for text in search.pages["text"]]
 
 
 @memoized
-def headed_texts(study: Search) -> list[str]:
+def headed_texts(search: Search) -> list[str]:
     """:func:`page_texts` behind company, period and form of their filings' records; a page without text stays so."""
-    header_of = {identity.doc_name: identity.header for identity in matched.identities(study, False)}
-    pages = zip(study.pages["doc_name"], page_texts(study), strict=True)
+    header_of = {identity.doc_name: identity.header for identity in matched.identities(search, False)}
+    pages = zip(search.pages["doc_name"], page_texts(search), strict=True)
     return [text and f"{header_of[doc_name]}. {text}" for doc_name, text in pages]
 
 
 @memoized
-def page_rows(study: Search) -> dict[PageKey, int]:
+def page_rows(search: Search) -> dict[PageKey, int]:
     """From (doc_name, page) to the page's row in ``study.pages``."""
-    keys = study.pages[["doc_name", "page"]].itertuples(index=False, name=None)
+    keys = search.pages[["doc_name", "page"]].itertuples(index=False, name=None)
     return {key: row for row, key in enumerate(keys)}
 
 
-def text_by_page(study: Search, texts: Callable[[Search], list[str]] = page_texts) -> dict[PageKey, str]:
+def text_by_page(search: Search, texts: Callable[[Search], list[str]] = page_texts) -> dict[PageKey, str]:
     """From (doc_name, page) to the page's text."""
-    return dict(zip(page_rows(study), texts(study), strict=True))
+    return dict(zip(page_rows(search), texts(search), strict=True))
 
 
 @memoized
-def base_vectors(study: Search, section: str = "page_scorer_light") -> tuple[np.ndarray, np.ndarray]:
+def base_vectors(search: Search, section: str = "page_scorer_light") -> tuple[np.ndarray, np.ndarray]:
     """The untrained encoder's vectors of questions (n_questions, d) and of as much of pages as a section says."""
-    encode = partial(encode_texts, study, window=study.profile[section].max_tokens, is_pinned=True)
-    questions = encode("embeddings/page_questions", study.questions["question"].tolist(), "query")
-    return questions, encode("embeddings/pages", page_texts(study))
+    encode = partial(encode_texts, search, window=search.profile[section].max_tokens, is_pinned=True)
+    questions = encode("embeddings/page_questions", search.questions["question"].tolist(), "query")
+    return questions, encode("embeddings/pages", page_texts(search))
 
 
-def folds(study: Search, by: By) -> list[Fold]:
+def folds(search: Search, by: By) -> list[Fold]:
     """The study's folds by filing or by company."""
-    settings = study.profile.page_scorer
-    return make_folds(study.questions, study.filings, by, settings.n_folds, settings.seed)
+    settings = search.profile.page_scorer
+    return make_folds(search.questions, search.filings, by, settings.n_folds, settings.seed)
 
 
-def params_of_folds(study: Search, parts: Sequence[Fold], params: dict) -> dict:
+def params_of_folds(search: Search, parts: Sequence[Fold], params: dict) -> dict:
     """What the scores of folds depend on, computable without the text of a filing or a question."""
-    profile = study.profile
+    profile = search.profile
     return params | {
         "precision": profile.embedder.precision,
         "weights": weights_hash(profile.embedder.weights),
         "folds": [{"test": list(fold.test), "filings": sorted(fold.test_filings)} for fold in parts],
-        "questions": study.digest("questions"),
-        "pages": study.digest("pages"),
+        "questions": search.digest("questions"),
+        "pages": search.digest("pages"),
         "max_characters": profile.page_scorer.max_characters,
     }
 
 
 def scores_in_folds(
-    study: Search, stage: str, parts: Sequence[Fold], score_fold: ScoreFold, params: dict, public: bool = False
+    search: Search, stage: str, parts: Sequence[Fold], score_fold: ScoreFold, params: dict, public: bool = False
 ) -> Entry:
     """The stored scores of each question's STORED_PAGES best pages and of all pages of its own filing, and the records.
 
@@ -85,27 +85,27 @@ def scores_in_folds(
     """
 
     def compute(target: Path) -> None:
-        scores, records = np.full((len(study.questions), len(study.pages)), -np.inf, np.float32), []
+        scores, records = np.full((len(search.questions), len(search.pages)), -np.inf, np.float32), []
         for fold in parts:
-            scores[list(fold.test)], record = score_fold(study, fold)
+            scores[list(fold.test)], record = score_fold(search, fold)
             records.append(record)
         best = np.argsort(-scores, axis=1, kind="stable")[:, :STORED_PAGES]  # of equal scores the first page's
-        is_stored = study.pages["doc_name"].to_numpy() == study.questions["doc_name"].to_numpy()[:, None]
+        is_stored = search.pages["doc_name"].to_numpy() == search.questions["doc_name"].to_numpy()[:, None]
         np.put_along_axis(is_stored, best, True, axis=1)
         question, page = np.nonzero(is_stored & (scores > -np.inf))
         places = {"question": question.astype(np.int32), "page": page.astype(np.int32)}
         np.savez_compressed(target / "scores.npz", value=scores[question, page], **places)
         (target / "folds.json").write_text(json.dumps(records, indent=1), encoding="utf-8")
 
-    entry = study.store.files(stage, params_of_folds(study, parts, params), compute, VERSION, public)
+    entry = search.store.files(stage, params_of_folds(search, parts, params), compute, VERSION, public)
     if public:
-        study.write(f"folds/{stage.split('/')[0]}-{parts[0].by}.json", entry.read("folds.json"))
+        search.write(f"folds/{stage.split('/')[0]}-{parts[0].by}.json", entry.read("folds.json"))
     return entry
 
 
-def load_scores(study: Search, entry: Entry) -> np.ndarray:
+def load_scores(search: Search, entry: Entry) -> np.ndarray:
     """Kept scores, float32, shape (n_questions, n_pages), ``-inf`` if not kept."""
-    scores = np.full((len(study.questions), len(study.pages)), -np.inf, np.float32)
+    scores = np.full((len(search.questions), len(search.pages)), -np.inf, np.float32)
     with np.load(io.BytesIO(entry.read("scores.npz"))) as arrays:
         scores[arrays["question"], arrays["page"]] = arrays["value"]
     return scores

@@ -50,12 +50,12 @@ def gold_loss(scores: torch.Tensor, gold: torch.Tensor, n_copies: int = 0) -> to
     """
     logits = SCALE * scores
     row, column = gold.nonzero(as_tuple=True)
-    found = logits[row, column]
-    rivals = torch.logaddexp(found, logits.masked_fill(gold, -torch.inf).logsumexp(dim=1)[row])
+    gold_logits = logits[row, column]
+    rivals = torch.logaddexp(gold_logits, logits.masked_fill(gold, -torch.inf).logsumexp(dim=1)[row])
     if n_copies:
         copies = logits.masked_fill(~gold, -torch.inf).logsumexp(dim=1)[row]
         rivals = torch.logaddexp(rivals, copies + math.log(n_copies))
-    return ((rivals - found) / gold.sum(dim=1)[row]).sum() / len(gold)
+    return ((rivals - gold_logits) / gold.sum(dim=1)[row]).sum() / len(gold)
 
 
 class Plan(NamedTuple):

@@ -20,9 +20,9 @@ TUNED = {"full": "page_scorer", "best": "page_scorer_best"}
 
 
 @memoized
-def pages_of_chunks(study: Search) -> np.ndarray:
+def pages_of_chunks(search: Search) -> np.ndarray:
     """The row in ``study.pages`` of each chunk's page, shape (n_chunks,)."""
-    rows, chunks = page_rows(study), study.chunks
+    rows, chunks = page_rows(search), search.chunks
     return np.array([rows[key] for key in zip(chunks["doc_name"], chunks["page"], strict=True)], int)
 
 
@@ -42,8 +42,8 @@ def chunks_on_pages(chunk_scores: np.ndarray, ranked: list[np.ndarray], pages: n
     return np.where(is_on_page, chunk_scores, np.float32(-np.inf))
 
 
-def search(
-    study: Search, page_scores: np.ndarray, candidates: np.ndarray, n_pages: int | None = None, order: str = "base"
+def search_pages_first(
+    search: Search, page_scores: np.ndarray, candidates: np.ndarray, n_pages: int | None = None, order: str = "base"
 ) -> np.ndarray:
     """Both stages: a score of each chunk on the best pages, shape (n_questions, n_chunks), else ``-inf``.
 
@@ -51,18 +51,18 @@ def search(
     chunk's own score (``base``), minus the rank of its page, then the chunk's score (``page``), or both scores, each
     standardised over the question's chunks on the best pages (``sum``).
     """
-    n_pages = study.profile.page_scorer.pages if n_pages is None else n_pages
+    n_pages = search.profile.page_scorer.pages if n_pages is None else n_pages
     if not 1 <= n_pages <= STORED_PAGES:
         raise StudyError(f"pages is {n_pages}: choose a number from 1 to {STORED_PAGES}, as many as page scores keep")
-    pages, page_scores = pages_of_chunks(study), comparable(study, page_scores, candidates)
+    pages, page_scores = pages_of_chunks(search), comparable(search, page_scores, candidates)
     ranked = rank_pages(page_scores, pages, candidates, n_pages)
-    scores = chunks_on_pages(base_chunk_scores(study), ranked, pages)
+    scores = chunks_on_pages(base_chunk_scores(search), ranked, pages)
     if order == "base":
         return scores
     for row, rows, of_page in zip(scores, ranked, page_scores, strict=True):
         chunks = np.flatnonzero(np.isfinite(row))
         if order == "page":
-            rank_of = np.zeros(len(study.pages), np.float32)
+            rank_of = np.zeros(len(search.pages), np.float32)
             rank_of[rows] = np.arange(1, len(rows) + 1)
             row[chunks] = (row[chunks] + 1) / 2.01 - rank_of[pages[chunks]]
         else:
@@ -78,12 +78,12 @@ def standardised_finite(values: np.ndarray) -> np.ndarray:
     return standardised(np.maximum(values, finite.min()), epsilon=0)
 
 
-def comparable(study: Search, page_scores: np.ndarray, candidates: np.ndarray) -> np.ndarray:
+def comparable(search: Search, page_scores: np.ndarray, candidates: np.ndarray) -> np.ndarray:
     """Page scores, without those beyond a question's best STORED_PAGES where it may search several filings.
 
     All scores of a question's own filing are stored, for the oracles: beside other filings they would give it away.
     """
-    filing = study.chunks["doc_name"].factorize()[0]
+    filing = search.chunks["doc_name"].factorize()[0]
     first, last = (np.where(candidates, filing, none) for none in (len(filing), -1))
     rows, comparable_scores = np.flatnonzero(first.min(axis=1) < last.max(axis=1)), page_scores.copy()
     comparable_scores[rows[:, None], np.argsort(-page_scores[rows], axis=1, kind="stable")[:, STORED_PAGES:]] = -np.inf
@@ -91,35 +91,35 @@ def comparable(study: Search, page_scores: np.ndarray, candidates: np.ndarray) -
 
 
 @memoized
-def base_chunk_scores(study: Search) -> np.ndarray:
+def base_chunk_scores(search: Search) -> np.ndarray:
     """Stage two's scores of all chunks, those of ``dense``."""
-    return dense.score(study, study.candidates("standard"))
+    return dense.score(search, search.candidates("standard"))
 
 
-def page_run(study: Search, page_scores: np.ndarray, candidates: np.ndarray, depth: int) -> pd.DataFrame:
+def page_run(search: Search, page_scores: np.ndarray, candidates: np.ndarray, depth: int) -> pd.DataFrame:
     """Stage one alone as a ranking of pages: question_id, rank (from 1), doc_name, page."""
-    ranked = rank_pages(page_scores, pages_of_chunks(study), candidates, depth)
-    run = study.pages.iloc[np.concatenate(ranked)][["doc_name", "page"]].reset_index(drop=True)
-    run.insert(0, "question_id", np.repeat(study.questions["question_id"].to_numpy(), list(map(len, ranked))))
+    ranked = rank_pages(page_scores, pages_of_chunks(search), candidates, depth)
+    run = search.pages.iloc[np.concatenate(ranked)][["doc_name", "page"]].reset_index(drop=True)
+    run.insert(0, "question_id", np.repeat(search.questions["question_id"].to_numpy(), list(map(len, ranked))))
     run.insert(1, "rank", run.groupby("question_id").cumcount() + 1)
     return run
 
 
 @memoized
-def scorer_scores(study: Search, name: str, by: str = "company") -> np.ndarray:
+def scorer_scores(search: Search, name: str, by: str = "company") -> np.ndarray:
     """The page scores of a scorer, shape (n_questions, n_pages), ``-inf`` where a trained scorer's is not kept.
 
     ``name`` is one of TUNED, ``light`` (an adapter on frozen vectors) or ``untrained``, which all of them are where the
     study's questions cannot train a scorer; the folds of a trained one hold out what ``by`` says.
     """
-    if name == "untrained" or full.untrainable(study):
-        return dense.cosines(*base_vectors(study, "page_scorer" if name in TUNED else "page_scorer_light"))
-    entry = light.scores_entry(study, by) if name == "light" else full.scores_entry(study, by, TUNED[name])
-    return load_scores(study, entry)
+    if name == "untrained" or full.untrainable(search):
+        return dense.cosines(*base_vectors(search, "page_scorer" if name in TUNED else "page_scorer_light"))
+    entry = light.scores_entry(search, by) if name == "light" else full.scores_entry(search, by, TUNED[name])
+    return load_scores(search, entry)
 
 
 def score(
-    study: Search, candidates: np.ndarray, scorer: str = "full", by: str = "company", order: str = "base"
+    search: Search, candidates: np.ndarray, scorer: str = "full", by: str = "company", order: str = "base"
 ) -> np.ndarray:
     """Both stages with a scorer of :func:`scorer_scores` and an order of ORDERS, by default as published."""
-    return search(study, scorer_scores(study, scorer, by), candidates, order=order)
+    return search_pages_first(search, scorer_scores(search, scorer, by), candidates, order=order)

@@ -77,10 +77,10 @@ class BM25(BM25Okapi):
 
 
 @memoized
-def index(study: Search, k1: float | None = None, form: str = "sound") -> BM25:
+def index(search: Search, k1: float | None = None, form: str = "sound") -> BM25:
     """BM25 over the study's chunks, built once a process for each ``k1`` (by default the profile's) and form."""
-    settings = study.profile.bm25
-    return BM25.of_texts(study.chunks["text"], settings.k1 if k1 is None else k1, settings.b, form)
+    settings = search.profile.bm25
+    return BM25.of_texts(search.chunks["text"], settings.k1 if k1 is None else k1, settings.b, form)
 
 
 def text_scores(model: BM25, texts: Iterable[str]) -> np.ndarray:
@@ -88,6 +88,6 @@ def text_scores(model: BM25, texts: Iterable[str]) -> np.ndarray:
     return np.stack([model.get_scores(model.tokens(text)) for text in texts])
 
 
-def score(study: Search, candidates: np.ndarray, *, k1: float | None = None, form: str = "sound") -> np.ndarray:
+def score(search: Search, candidates: np.ndarray, *, k1: float | None = None, form: str = "sound") -> np.ndarray:
     """BM25 of each chunk for each question, shape (n_questions, n_chunks), with the whole index's statistics."""
-    return text_scores(index(study, k1, form), study.questions["question"])
+    return text_scores(index(search, k1, form), search.questions["question"])

@@ -34,24 +34,24 @@ def where_of(places: pd.DataFrame, allowed: np.ndarray, others: Iterable[str] = 
     return clauses[0] if len(clauses) == 1 else {"$or": clauses}
 
 
-def n_windows(study: Search, owners: np.ndarray) -> int:
+def n_windows(search: Search, owners: np.ndarray) -> int:
     """So many windows that they are of as many chunks as a run has, up to those that the search looks at; ``owners``
     has the chunk that each window lies in."""
-    return min(study.profile.run.depth * int(np.bincount(owners).max()), HNSW["ef_search"])
+    return min(search.profile.run.depth * int(np.bincount(owners).max()), HNSW["ef_search"])
 
 
-def score(study: Search, candidates: np.ndarray) -> np.ndarray:
+def score(search: Search, candidates: np.ndarray) -> np.ndarray:
     """Cosine between the question and the best window of each chunk among the nearest windows, else ``-inf``, shape
     (n_questions, n_chunks)."""
-    chunks, queries = study.chunks, question_vectors(study)
+    chunks, queries = search.chunks, question_vectors(search)
     places, columns = chunks[["doc_name", "page"]], pd.Index(chunks["chunk_id"])
-    table, owners, texts = of_windows(study)
-    n = n_windows(study, owners)
+    table, owners, texts = of_windows(search)
+    n = n_windows(search, owners)
     scores = np.full(candidates.shape, -np.inf, np.float32)
-    with chunk_index(study, table, owners, texts) as (index, _):
+    with chunk_index(search, table, owners, texts) as (index, _):
         others = index.filings().keys() - {*places["doc_name"]}
         for query, allowed, row in zip(queries, candidates, scores, strict=True):
             if allowed.any():
-                found = index.nearest(query, n, where_of(places, allowed, others))
-                np.maximum.at(row, columns.get_indexer(found.index.map(chunk_of)), found.to_numpy(np.float32))
+                nearest = index.nearest(query, n, where_of(places, allowed, others))
+                np.maximum.at(row, columns.get_indexer(nearest.index.map(chunk_of)), nearest.to_numpy(np.float32))
     return np.where(candidates, scores, -np.inf)

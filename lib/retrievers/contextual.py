@@ -53,73 +53,73 @@ def excerpt(pages: Sequence[str]) -> str:
 
 
 @memoized
-def written(study: Search) -> Filled:
+def written(search: Search) -> Filled:
     """The context of every filing, by doc_name, written from its header, the first page's date, and an excerpt."""
-    pages = study.pages.sort_values(["doc_name", "page"]).groupby("doc_name")["text"].agg(list)
-    companies, fields = study.filings.set_index("doc_name")["company"], {}
-    for name, header in sentences(study.filings).items():
+    pages = search.pages.sort_values(["doc_name", "page"]).groupby("doc_name")["text"].agg(list)
+    companies, fields = search.filings.set_index("doc_name")["company"], {}
+    for name, header in sentences(search.filings).items():
         dated = DATE.search(" ".join(pages[name][0].split()))
         date = f"Dated {dated[0]}." if dated else ""
         fields[name] = {"company": companies[name], "header": header, "date": date, "excerpt": excerpt(pages[name])}
-    return write(study, "filing_context", fields)
+    return write(search, "filing_context", fields)
 
 
-def contexts(study: Search, kind: Context) -> dict[str, str]:
+def contexts(search: Search, kind: Context) -> dict[str, str]:
     """The context of every filing, by doc_name, in one line; one that could not be written is the header.
 
     A written one begins with the header, and ends with its last whole sentence if that leaves half of it or more.
     """
-    found = sentences(study.filings)
-    texts = written(study).texts if kind == "written" else {}
+    context_of = sentences(search.filings)
+    texts = written(search).texts if kind == "written" else {}
     for doc_name, text in texts.items():
         line = " ".join(text.split())
         last = max((match.end() for match in re.finditer(r"[.!?](?=\s|$)", line)), default=0)
-        found[doc_name] = f"{found[doc_name]} {line[:last] if 2 * last >= len(line) else line}".strip()
-    return found
+        context_of[doc_name] = f"{context_of[doc_name]} {line[:last] if 2 * last >= len(line) else line}".strip()
+    return context_of
 
 
-def prefixed_windows(study: Search, context: Context) -> pd.DataFrame:
+def prefixed_windows(search: Search, context: Context) -> pd.DataFrame:
     """The chunks re-cut so that context and window fit the encoder: chunk (row), text (context, newline, window).
 
     A context has MAX_PREFIX tokens at most, and in a small window half of what its overlap leaves.
     """
-    settings, tokenizer = study.profile.embedder, study.tokenizer
+    settings, tokenizer = search.profile.embedder, search.tokenizer
     room, overlap = settings.window - SPECIAL_TOKENS, settings.window_overlap
     most = max(1, min(MAX_PREFIX, (room - overlap) // 2))
-    prefixes, parts = contexts(study, context), []
-    for doc_name, rows in study.chunks.groupby("doc_name", sort=False).indices.items():
+    prefixes, parts = contexts(search, context), []
+    for doc_name, rows in search.chunks.groupby("doc_name", sort=False).indices.items():
         offsets = tokenizer.encode(prefixes[doc_name], add_special_tokens=False).offsets
         end = offsets[most - 1][1] if len(offsets) > most else None
         prefix = prefixes[doc_name][:end]
         n_prefix = len(tokenizer.encode(prefix, add_special_tokens=False).ids)
-        part = split_chunks(study.chunks.iloc[rows], tokenizer, max(room - n_prefix, overlap + 1), overlap)
+        part = split_chunks(search.chunks.iloc[rows], tokenizer, max(room - n_prefix, overlap + 1), overlap)
         parts.append(pd.DataFrame({"chunk": rows[part["chunk"]], "text": prefix + "\n" + part["text"]}))
     return pd.concat(parts, ignore_index=True).sort_values("chunk", kind="stable", ignore_index=True)
 
 
 @memoized
-def window_vectors(study: Search, context: Context) -> tuple[np.ndarray, np.ndarray]:
+def window_vectors(search: Search, context: Context) -> tuple[np.ndarray, np.ndarray]:
     """For every prefixed window the row of its chunk, and its unit vector (n_windows, dimension)."""
-    table = prefixed_windows(study, context)
+    table = prefixed_windows(search, context)
     chunks = table["chunk"].to_numpy()
     sections = ["generator"] if context == "written" else []
-    return chunks, chunk_vectors(study, f"contextual-{context}", chunks, table["text"], sections=sections)
+    return chunks, chunk_vectors(search, f"contextual-{context}", chunks, table["text"], sections=sections)
 
 
-def score_dense(study: Search, candidates: np.ndarray, *, context: Context) -> np.ndarray:
+def score_dense(search: Search, candidates: np.ndarray, *, context: Context) -> np.ndarray:
     """Cosine between the question and each chunk's best prefixed window, shape (n_questions, n_chunks)."""
-    owners, vectors = window_vectors(study, context)
-    return best_window_scores(question_vectors(study), vectors, owners, len(study.chunks))
+    owners, vectors = window_vectors(search, context)
+    return best_window_scores(question_vectors(search), vectors, owners, len(search.chunks))
 
 
 @memoized
-def bm25_index(study: Search, context: Context) -> BM25:
+def bm25_index(search: Search, context: Context) -> BM25:
     """BM25 over the chunks with their contexts."""
-    texts = study.chunks["doc_name"].map(contexts(study, context)) + "\n" + study.chunks["text"]
-    return BM25.of_texts(texts, study.profile.bm25.k1, study.profile.bm25.b)
+    texts = search.chunks["doc_name"].map(contexts(search, context)) + "\n" + search.chunks["text"]
+    return BM25.of_texts(texts, search.profile.bm25.k1, search.profile.bm25.b)
 
 
-def score_hybrid(study: Search, candidates: np.ndarray, *, context: Context) -> np.ndarray:
+def score_hybrid(search: Search, candidates: np.ndarray, *, context: Context) -> np.ndarray:
     """RRF of contextual dense and contextual BM25, ranked among the candidates, shape (n_questions, n_chunks)."""
-    sparse = text_scores(bm25_index(study, context), study.questions["question"])
-    return fused(study, [score_dense(study, candidates, context=context), sparse], candidates)
+    sparse = text_scores(bm25_index(search, context), search.questions["question"])
+    return fused(search, [score_dense(search, candidates, context=context), sparse], candidates)

@@ -29,16 +29,16 @@ METRICS = ("doc_recall", "page_recall", CHOSEN_BY)
 
 
 @memoized
-def unscaled(study: Search) -> tuple[np.ndarray, np.ndarray]:
+def unscaled(search: Search) -> tuple[np.ndarray, np.ndarray]:
     """The scores of ``dense`` and of ``bm25``, which are the same for all candidates."""
-    return dense.score(study, None), bm25.score(study, None)
+    return dense.score(search, None), bm25.score(search, None)
 
 
 def scaled(
-    study: Search, candidates: np.ndarray, normalisation: Normalisation = "min_max"
+    search: Search, candidates: np.ndarray, normalisation: Normalisation = "min_max"
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The normalised scores of ``dense`` and of ``bm25``, and the candidates that may be retrieved."""
-    cosines, sparse = unscaled(study)
+    cosines, sparse = unscaled(search)
     if normalisation == "min_max":
         return min_max(cosines, candidates), min_max(sparse, candidates), candidates
     order = np.argsort(-np.where(candidates, cosines, -np.inf), axis=1, kind="stable")
@@ -53,23 +53,23 @@ def mix(dense_scores: np.ndarray, sparse_scores: np.ndarray, candidates: np.ndar
     return np.where(candidates, alpha * dense_scores + (1 - alpha) * sparse_scores, -np.inf)
 
 
-def score(study: Search, candidates: np.ndarray, *, alpha: float) -> np.ndarray:
+def score(search: Search, candidates: np.ndarray, *, alpha: float) -> np.ndarray:
     """The combination with a fixed ``alpha``, shape (n_questions, n_chunks)."""
-    return mix(*scaled(study, candidates), alpha)
+    return mix(*scaled(search, candidates), alpha)
 
 
-def alpha_values(study: Search, candidates: np.ndarray, normalisation: Normalisation = "min_max") -> pd.DataFrame:
+def alpha_values(search: Search, candidates: np.ndarray, normalisation: Normalisation = "min_max") -> pd.DataFrame:
     """What every ``alpha`` gives each question: doc_recall and page_recall (at 5 chunks), ndcg (at 10 pages)."""
 
     def measured(alpha: float) -> pd.DataFrame:
-        run = runs.rank(mix(*both, alpha), study.questions, study.chunks, study.profile.run.depth)
-        ndcg = rank_measures(run, study.questions, [NDCG]).set_index("question_id")["value"].rename(CHOSEN_BY)
-        recalls = [metric(run, study.questions, 5) for metric in (doc_recall, page_recall)]
+        run = runs.rank(mix(*both, alpha), search.questions, search.chunks, search.profile.run.depth)
+        ndcg = rank_measures(run, search.questions, [NDCG]).set_index("question_id")["value"].rename(CHOSEN_BY)
+        recalls = [metric(run, search.questions, 5) for metric in (doc_recall, page_recall)]
         return pd.concat([*recalls, ndcg], axis=1).reset_index().assign(alpha=alpha)
 
-    both, columns = scaled(study, candidates, normalisation), ["alpha", "question_id", *METRICS]
+    both, columns = scaled(search, candidates, normalisation), ["alpha", "question_id", *METRICS]
     make = lambda: pd.concat(map(measured, ALPHAS), ignore_index=True)[columns]  # noqa: E731
-    return study.memo(("alpha_values", normalisation, np.packbits(candidates).tobytes()), make)
+    return search.memo(("alpha_values", normalisation, np.packbits(candidates).tobytes()), make)
 
 
 def best_alpha(values: pd.DataFrame) -> float:
@@ -84,13 +84,13 @@ def chosen_alphas(values: pd.DataFrame, folds: list[Fold], question_ids: pd.Seri
 
 
 def score_in_folds(
-    study: Search, candidates: np.ndarray, *, n_folds: int, seed: int, normalisation: Normalisation = "min_max"
+    search: Search, candidates: np.ndarray, *, n_folds: int, seed: int, normalisation: Normalisation = "min_max"
 ) -> np.ndarray:
     """The combination with the ``alpha`` of each question's fold by company, shape (n_questions, n_chunks); or EVEN."""
-    alphas = np.full((len(study.questions), 1), EVEN)
-    if study.questions["company"].nunique() > 1:
-        folds = make_folds(study.questions, study.filings, "company", n_folds, seed)
-        values = alpha_values(study, candidates, normalisation)
-        for fold, alpha in zip(folds, chosen_alphas(values, folds, study.questions["question_id"]), strict=True):
+    alphas = np.full((len(search.questions), 1), EVEN)
+    if search.questions["company"].nunique() > 1:
+        folds = make_folds(search.questions, search.filings, "company", n_folds, seed)
+        values = alpha_values(search, candidates, normalisation)
+        for fold, alpha in zip(folds, chosen_alphas(values, folds, search.questions["question_id"]), strict=True):
             alphas[list(fold.test)] = alpha
-    return mix(*scaled(study, candidates, normalisation), alphas)
+    return mix(*scaled(search, candidates, normalisation), alphas)

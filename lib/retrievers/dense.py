@@ -21,11 +21,11 @@ def cosines(queries: np.ndarray, vectors: np.ndarray) -> np.ndarray:
 
     Products in double precision are rounded once, so that equal vectors score equally wherever they stand.
     """
-    queries, found = queries.astype(np.float64), np.empty((len(queries), len(vectors)), np.float32)
+    queries, products = queries.astype(np.float64), np.empty((len(queries), len(vectors)), np.float32)
     for start in range(0, len(vectors), BLOCK):
         rows = slice(start, start + BLOCK)
-        found[:, rows] = queries @ vectors[rows].astype(np.float64).T
-    return found
+        products[:, rows] = queries @ vectors[rows].astype(np.float64).T
+    return products
 
 
 def best_window_scores(queries: np.ndarray, windows: np.ndarray, owners: np.ndarray, n_chunks: int) -> np.ndarray:
@@ -40,43 +40,43 @@ def best_window_scores(queries: np.ndarray, windows: np.ndarray, owners: np.ndar
     return scores
 
 
-def question_vectors(study: Search) -> np.ndarray:
+def question_vectors(search: Search) -> np.ndarray:
     """The unit vectors of the questions, shape (n_questions, dimension)."""
-    return encode_queries(study, study.questions["question"].tolist())
+    return encode_queries(search, search.questions["question"].tolist())
 
 
-def score_vectors(study: Search, queries: np.ndarray) -> np.ndarray:
+def score_vectors(search: Search, queries: np.ndarray) -> np.ndarray:
     """As :func:`score`, with given query vectors."""
-    owners, vectors = window_vectors(study)
-    return best_window_scores(queries, vectors, owners, len(study.chunks))
+    owners, vectors = window_vectors(search)
+    return best_window_scores(queries, vectors, owners, len(search.chunks))
 
 
-def score_texts(study: Search, texts: Iterable[str]) -> np.ndarray:
+def score_texts(search: Search, texts: Iterable[str]) -> np.ndarray:
     """As :func:`score`, with one text in place of each question."""
-    return score_vectors(study, encode_queries(study, list(texts)))
+    return score_vectors(search, encode_queries(search, list(texts)))
 
 
-def score(study: Search, candidates: np.ndarray) -> np.ndarray:
+def score(search: Search, candidates: np.ndarray) -> np.ndarray:
     """Cosine between the question and the best window of each chunk, shape (n_questions, n_chunks)."""
-    return score_texts(study, study.questions["question"])
+    return score_texts(search, search.questions["question"])
 
 
-def score_whole(study: Search, candidates: np.ndarray) -> np.ndarray:
+def score_whole(search: Search, candidates: np.ndarray) -> np.ndarray:
     """Cosine between the question and one vector of all of each chunk of a fixed size, shape (n_questions, n_chunks);
     the encoder's window is widened where a chunk is longer."""
-    window = max(study.profile.embedder.window, SIZES[study.chunking][0] + SPECIAL_TOKENS)
-    chunks = study.chunks
-    vectors = chunk_vectors(study, study.chunking, np.arange(len(chunks)), chunks["text"], window=window)
-    return cosines(question_vectors(study), vectors)
+    window = max(search.profile.embedder.window, SIZES[search.chunking][0] + SPECIAL_TOKENS)
+    chunks = search.chunks
+    vectors = chunk_vectors(search, search.chunking, np.arange(len(chunks)), chunks["text"], window=window)
+    return cosines(question_vectors(search), vectors)
 
 
-def score_sizes(study: Search, candidates: np.ndarray) -> np.ndarray:
+def score_sizes(search: Search, candidates: np.ndarray) -> np.ndarray:
     """The scores of the chunks of all fixed sizes in one index, shape (n_questions, n_chunks)."""
-    scores = np.concatenate([score_whole(study.with_chunks(name), candidates) for name in SIZES], axis=1)
-    return scores[:, sizes_together(study)[1]]
+    scores = np.concatenate([score_whole(search.with_chunks(name), candidates) for name in SIZES], axis=1)
+    return scores[:, sizes_together(search)[1]]
 
 
-def score_children(study: Search, candidates: np.ndarray) -> np.ndarray:
+def score_children(search: Search, candidates: np.ndarray) -> np.ndarray:
     """Cosine between the question and each chunk's best child, shape (n_questions, n_chunks)."""
-    owners = children(study)["chunk"].to_numpy()
-    return best_window_scores(question_vectors(study), child_vectors(study), owners, candidates.shape[1])
+    owners = children(search)["chunk"].to_numpy()
+    return best_window_scores(question_vectors(search), child_vectors(search), owners, candidates.shape[1])

@@ -25,8 +25,8 @@ TERM = r"(?u)\b[a-zA-Z][a-zA-Z&-]{2,}\b"
 
 def sentences_of(text: str) -> list[str]:
     """The sentences of a text, each with single spaces and cut to MAX_SENTENCE characters."""
-    found = (" ".join(piece.split()) for piece in SENTENCE.split(text))
-    return [sentence[:MAX_SENTENCE] for sentence in found if sentence]
+    pieces = (" ".join(piece.split()) for piece in SENTENCE.split(text))
+    return [sentence[:MAX_SENTENCE] for sentence in pieces if sentence]
 
 
 def metadata_of(texts: Sequence[str]) -> pd.DataFrame:
@@ -49,17 +49,17 @@ def metadata_of(texts: Sequence[str]) -> pd.DataFrame:
     different = sentences.drop_duplicates(["row", "text"]).sort_values("cosine", ascending=False, kind="stable")
     nearest = different.groupby("row").head(N_SUMMARY).sort_index()
     summary = nearest.groupby("row")["text"].agg(" ".join).reindex(range(len(texts)), fill_value="")
-    return pd.DataFrame({"keywords": [", ".join(terms[i] for _, i in found) for found in best], "summary": summary})
+    return pd.DataFrame({"keywords": [", ".join(terms[i] for _, i in ranked) for ranked in best], "summary": summary})
 
 
-def captions(chunks: pd.DataFrame, found: pd.DataFrame) -> dict[int, str]:
+def captions(chunks: pd.DataFrame, frame: pd.DataFrame) -> dict[int, str]:
     """Row of each chunk with a table → the titles that stand before it in the chunk, else the last one on its page.
 
-    ``found`` has ELEMENT_COLUMNS; heads that pages repeat name no table.
+    ``frame`` has ELEMENT_COLUMNS; heads that pages repeat name no table.
     """
-    is_title = (found["kind"] == "title") & ~is_furniture(found)
-    title = found["text"].where(is_title).groupby([found["doc_name"], found["page"]]).ffill().fillna("")
-    tables = found.assign(title=title)[found["kind"] == "table"]
+    is_title = (frame["kind"] == "title") & ~is_furniture(frame)
+    title = frame["text"].where(is_title).groupby([frame["doc_name"], frame["page"]]).ffill().fillna("")
+    tables = frame.assign(title=title)[frame["kind"] == "table"]
     pairs = chunks.assign(row=range(len(chunks))).merge(tables, on=["doc_name", "page"], suffixes=("", "_of"))
     pairs = pairs[(pairs["start_of"] < pairs["end"]) & (pairs["end_of"] > pairs["start"])]
     before = {row.row: row.text[: max(0, row.start_of - row.start)].strip() or row.title for row in pairs.itertuples()}
@@ -67,16 +67,16 @@ def captions(chunks: pd.DataFrame, found: pd.DataFrame) -> dict[int, str]:
 
 
 @memoized
-def represent(study: Search) -> pd.DataFrame:
+def represent(search: Search) -> pd.DataFrame:
     """The keywords, summary and prefix of each element chunk, which its own text replaces where one is empty."""
-    texts, named = study.chunks["text"].tolist(), captions(study.chunks, elements(study.with_chunks("")))
+    texts, named = search.chunks["text"].tolist(), captions(search.chunks, elements(search.with_chunks("")))
     first = [named.get(row) or " ".join(sentences_of(text)[:2]) for row, text in enumerate(texts)]
     return metadata_of(texts).assign(prefix=first).apply(lambda column: column.where(column != "", texts))
 
 
-def score(study: Search, candidates: np.ndarray, *, kinds: Sequence[str]) -> np.ndarray:
+def score(search: Search, candidates: np.ndarray, *, kinds: Sequence[str]) -> np.ndarray:
     """Cosine of the question and the nearest of the kinds of a chunk's metadata, shape (n_questions, n_chunks)."""
-    texts, asked = represent(study), question_vectors(study)
+    texts, asked = represent(search), question_vectors(search)
     rows = np.arange(len(texts))
-    vectors = (chunk_vectors(study, f"element_{kind}", rows, texts[kind]) for kind in kinds)
+    vectors = (chunk_vectors(search, f"element_{kind}", rows, texts[kind]) for kind in kinds)
     return np.maximum.reduce([cosines(asked, one) for one in vectors])

@@ -33,8 +33,8 @@ def expand(question: str) -> str:
     question already holds is not repeated, so that expanding twice changes nothing.
     """
     text = _FISCAL_YEAR.sub(_fiscal_year, question)
-    found = dict.fromkeys(expansion for expansion, pattern in ACRONYMS if pattern.search(text))
-    new = [expansion for expansion in found if expansion.lower() not in text.lower()]
+    expansions = dict.fromkeys(expansion for expansion, pattern in ACRONYMS if pattern.search(text))
+    new = [expansion for expansion in expansions if expansion.lower() not in text.lower()]
     return f"{text} ({'; '.join(new)})" if new else text
 
 
@@ -46,11 +46,11 @@ def _fiscal_year(match: re.Match) -> str:
     return f"{before}fiscal year {century}{digits}{after}"
 
 
-def expanded_questions(study: Search) -> list[str]:
+def expanded_questions(search: Search) -> list[str]:
     """The questions with acronyms and fiscal years spelt out."""
-    return [*map(expand, study.questions["question"])]
+    return [*map(expand, search.questions["question"])]
 
 
-def score(study: Search, candidates: np.ndarray) -> np.ndarray:
+def score(search: Search, candidates: np.ndarray) -> np.ndarray:
     """``dense`` with the expanded questions, shape (n_questions, n_chunks)."""
-    return score_texts(study, expanded_questions(study))
+    return score_texts(search, expanded_questions(search))

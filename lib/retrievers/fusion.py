@@ -30,18 +30,18 @@ def reciprocal_rank_fusion(
     return np.where(sums > 0, sums, -np.inf).astype(np.float32)
 
 
-def fused(study: Search, matrices: Iterable[np.ndarray], candidates: np.ndarray) -> np.ndarray:
+def fused(search: Search, matrices: Iterable[np.ndarray], candidates: np.ndarray) -> np.ndarray:
     """Score matrices, each ranked among the candidates, fused as the profile says, shape (n_questions, n_chunks)."""
-    settings, about = study.profile.hybrid_rrf, (study.questions, study.chunks)
+    settings, about = search.profile.hybrid_rrf, (search.questions, search.chunks)
     lists = (rank(np.where(candidates, scores, -np.inf), *about, settings.depth) for scores in matrices)
     return reciprocal_rank_fusion(lists, *about, settings.k_rrf)
 
 
-def score(study: Search, candidates: np.ndarray, *, k_rrf: int | None = None) -> np.ndarray:
+def score(search: Search, candidates: np.ndarray, *, k_rrf: int | None = None) -> np.ndarray:
     """The fused score of ``dense`` and ``bm25``, shape (n_questions, n_chunks); ``k_rrf`` is else the profile's."""
-    settings = study.profile.hybrid_rrf
-    lists = [study.rank_method(name, candidates, settings.depth) for name in ("dense", "bm25")]
-    return reciprocal_rank_fusion(lists, study.questions, study.chunks, settings.k_rrf if k_rrf is None else k_rrf)
+    settings = search.profile.hybrid_rrf
+    lists = [search.rank_method(name, candidates, settings.depth) for name in ("dense", "bm25")]
+    return reciprocal_rank_fusion(lists, search.questions, search.chunks, settings.k_rrf if k_rrf is None else k_rrf)
 
 
 def _scored(scores: np.ndarray, candidates: np.ndarray) -> np.ma.MaskedArray:
@@ -50,15 +50,15 @@ def _scored(scores: np.ndarray, candidates: np.ndarray) -> np.ma.MaskedArray:
 
 def min_max(scores: np.ndarray, candidates: np.ndarray) -> np.ndarray:
     """Scores brought to 0..1 by the least and the greatest of each question; 0 where all are the same."""
-    found = _scored(scores, candidates)
-    low, high = (end(axis=1, keepdims=True) for end in (found.min, found.max))
-    return ((found - low) / (high - low)).filled(0.0)
+    values = _scored(scores, candidates)
+    low, high = (end(axis=1, keepdims=True) for end in (values.min, values.max))
+    return ((values - low) / (high - low)).filled(0.0)
 
 
 def softmax(scores: np.ndarray, candidates: np.ndarray) -> np.ndarray:
     """``exp(score)`` as a share of its sum over the candidates of each question, float64."""
-    found = _scored(scores, candidates)
-    raised = np.ma.exp(found - found.max(axis=1, keepdims=True)).filled(0.0).astype(float)
+    values = _scored(scores, candidates)
+    raised = np.ma.exp(values - values.max(axis=1, keepdims=True)).filled(0.0).astype(float)
     return raised / raised.sum(axis=1, keepdims=True).clip(np.finfo(float).tiny)
 
 

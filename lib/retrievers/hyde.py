@@ -12,21 +12,21 @@ from lib.retrievers.dense import score_vectors
 from lib.retrievers.prompts import with_texts
 
 
-def written_passages(study: Search, kind: str = "hyde") -> list[list[str]]:
+def written_passages(search: Search, kind: str = "hyde") -> list[list[str]]:
     """The passages written for each question; a question without any is searched as it is."""
-    return [texts or [question] for question, texts in with_texts(study, kind)]
+    return [texts or [question] for question, texts in with_texts(search, kind)]
 
 
-def score(study: Search, candidates: np.ndarray, *, kind: str = "hyde") -> np.ndarray:
+def score(search: Search, candidates: np.ndarray, *, kind: str = "hyde") -> np.ndarray:
     """HyDE: ``dense`` with the first passage, embedded as a document, for the question; (n_questions, n_chunks)."""
-    first = [texts[0] for texts in written_passages(study, kind)]
-    return score_vectors(study, encode_texts(study, "embeddings/passages", first, is_pinned=True))
+    first = [texts[0] for texts in written_passages(search, kind)]
+    return score_vectors(search, encode_texts(search, "embeddings/passages", first, is_pinned=True))
 
 
-def score_multi(study: Search, candidates: np.ndarray) -> np.ndarray:
+def score_multi(search: Search, candidates: np.ndarray) -> np.ndarray:
     """Multi-HyDE: ``dense`` with the mean of all passages, shape (n_questions, n_chunks)."""
-    written = written_passages(study)
-    vectors = encode_texts(study, "embeddings/passages", [text for texts in written for text in texts], is_pinned=True)
+    written = written_passages(search)
+    vectors = encode_texts(search, "embeddings/passages", [text for texts in written for text in texts], is_pinned=True)
     parts = np.split(vectors.astype(np.float64), np.cumsum([len(texts) for texts in written])[:-1])
     means = [part.mean(axis=0) for part in parts]
-    return score_vectors(study, np.stack([mean / np.linalg.norm(mean) for mean in means]).astype(np.float32))
+    return score_vectors(search, np.stack([mean / np.linalg.norm(mean) for mean in means]).astype(np.float32))

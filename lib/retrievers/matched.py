@@ -17,36 +17,36 @@ SLACK = 1e-4  # of the fit: sums of the same weights differ by rounding
 
 
 @memoized
-def identities(study: Search, is_from_covers: bool) -> list[Identity]:
+def identities(search: Search, is_from_covers: bool) -> list[Identity]:
     """The identity of every filing, in the order of ``filings``, from its records or from its first pages alone."""
-    return filing_identities(study.filings, study.pages, is_from_covers)
+    return filing_identities(search.filings, search.pages, is_from_covers)
 
 
-def inputs(study: Search, *, covers: bool) -> list[list[str]]:
+def inputs(search: Search, *, covers: bool) -> list[list[str]]:
     """What the match depends on beside the questions, JSON-able: each filing's identity."""
-    return [list(map(str, identity)) for identity in identities(study, covers)]
+    return [list(map(str, identity)) for identity in identities(search, covers)]
 
 
 def fits_best(questions: list[str], filings: list[Identity]) -> np.ndarray:
     """Whether no filing fits a question better, shape (n_questions, n_filings); every filing where none is named."""
-    found = identity_features(questions, filings)
-    best = found["identity"] >= found["identity"].max(axis=1, keepdims=True) - SLACK
-    return best | (found["company"].max(axis=1, keepdims=True) <= 0)
+    features = identity_features(questions, filings)
+    best = features["identity"] >= features["identity"].max(axis=1, keepdims=True) - SLACK
+    return best | (features["company"].max(axis=1, keepdims=True) <= 0)
 
 
 def run_within(
-    study: Search, candidates: np.ndarray, covers: bool, rank: Callable[[np.ndarray], pd.DataFrame]
+    search: Search, candidates: np.ndarray, covers: bool, rank: Callable[[np.ndarray], pd.DataFrame]
 ) -> pd.DataFrame:
     """A run: what ``rank`` finds among the candidates of the filings that fit best, then what it finds elsewhere."""
-    best = fits_best(study.questions["question"].tolist(), identities(study, covers))
-    of_chunk = pd.Index(study.filings["doc_name"]).get_indexer(study.chunks["doc_name"])
+    best = fits_best(search.questions["question"].tolist(), identities(search, covers))
+    of_chunk = pd.Index(search.filings["doc_name"]).get_indexer(search.chunks["doc_name"])
     run = pd.concat([rank(candidates & best[:, of_chunk]), rank(candidates)], ignore_index=True)
     run = run.drop_duplicates(["question_id", "chunk_id"], ignore_index=True)
     return run.assign(rank=run.groupby("question_id", sort=False).cumcount() + 1)
 
 
-def score(study: Search, candidates: np.ndarray, *, method: str, covers: bool) -> np.ndarray:
+def score(search: Search, candidates: np.ndarray, *, method: str, covers: bool) -> np.ndarray:
     """Minus the rank, shape (n_questions, n_chunks), in :func:`run_within` by the row ``method``."""
-    depth = study.profile.run.depth
-    run = run_within(study, candidates, covers, lambda allowed: study.rank_method(method, allowed, depth))
-    return runs.to_matrix(run, study.questions, study.chunks, -run["rank"].to_numpy(np.float32))
+    depth = search.profile.run.depth
+    run = run_within(search, candidates, covers, lambda allowed: search.rank_method(method, allowed, depth))
+    return runs.to_matrix(run, search.questions, search.chunks, -run["rank"].to_numpy(np.float32))

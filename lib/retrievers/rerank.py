@@ -19,40 +19,40 @@ HEAD_TOKENS = 256
 
 
 @memoized
-def cross_encoder(study: Search, window: int) -> tuple[OnnxCrossEncoder | TorchCrossEncoder, Tokenizer]:
+def cross_encoder(search: Search, window: int) -> tuple[OnnxCrossEncoder | TorchCrossEncoder, Tokenizer]:
     """The profile's model and its tokenizer."""
-    weights = fetch(study.profile.rerank.weights)
+    weights = fetch(search.profile.rerank.weights)
     return load_cross_encoder(weights, window), load_tokenizer(weights)
 
 
-def pool_scores(study: Search, pool: pd.DataFrame, head_tokens: int | None = None) -> np.ndarray:
+def pool_scores(search: Search, pool: pd.DataFrame, head_tokens: int | None = None) -> np.ndarray:
     """The cross-encoder's score of every row of a run, shape (len(pool),); kept pair by pair.
 
     ``head_tokens``: read only the first window of each chunk, of at most this many tokens with the question.
     """
-    window, is_head = head_tokens or study.profile.rerank.window, head_tokens is not None
-    model = weights_hash(study.profile.rerank.weights)
+    window, is_head = head_tokens or search.profile.rerank.window, head_tokens is not None
+    model = weights_hash(search.profile.rerank.weights)
     space = {"model": model, "version": VERSION, "window": window, "is_head": is_head}
-    texts = study.chunks.set_index("chunk_id")["text"].loc[pool["chunk_id"]]
-    questions = study.questions.set_index("question_id")["question"].loc[pool["question_id"]]
+    texts = search.chunks.set_index("chunk_id")["text"].loc[pool["chunk_id"]]
+    questions = search.questions.set_index("question_id")["question"].loc[pool["question_id"]]
     pairs = list(zip(questions, texts, strict=True))
 
     def compute(pairs: list[tuple[str, str]]) -> np.ndarray:
-        model, tokenizer = cross_encoder(study.with_chunks(""), window)
+        model, tokenizer = cross_encoder(search.with_chunks(""), window)
         passages = [passages_of(*pair, tokenizer, window)[: 1 if is_head else None] for pair in pairs]
         flat = [(pair[0], text) for pair, part in zip(pairs, passages, strict=True) for text in part]
         starts = np.cumsum([0, *map(len, passages[:-1])])
         return np.maximum.reduceat(np.asarray(model.scores(flat), float), starts)
 
-    return study.cache.rows(space, pairs, compute, BATCH, np.float64, "rerank").reshape(-1)
+    return search.cache.rows(space, pairs, compute, BATCH, np.float64, "rerank").reshape(-1)
 
 
 def score(
-    study: Search, candidates: np.ndarray, *, first_stage: str = "dense", n: int = 0, head_tokens: int | None = None
+    search: Search, candidates: np.ndarray, *, first_stage: str = "dense", n: int = 0, head_tokens: int | None = None
 ) -> np.ndarray:
     """The first ``n`` chunks (by default the profile's) of another method rescored, (n_questions, n_chunks).
 
     What was not read is ``-inf``; ``head_tokens``: see :func:`pool_scores`.
     """
-    pool = study.rank_method(first_stage, candidates, n or study.profile.rerank.n)
-    return runs.to_matrix(pool, study.questions, study.chunks, pool_scores(study, pool, head_tokens))
+    pool = search.rank_method(first_stage, candidates, n or search.profile.rerank.n)
+    return runs.to_matrix(pool, search.questions, search.chunks, pool_scores(search, pool, head_tokens))

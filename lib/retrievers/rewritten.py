@@ -50,37 +50,37 @@ def one_line(text: str) -> str:
     return _bare(_LEAD.sub("", " ".join(text.split()).strip("\"'` ")))
 
 
-def hybrid_scores(study: Search, texts: Sequence[str], candidates: np.ndarray) -> np.ndarray:
+def hybrid_scores(search: Search, texts: Sequence[str], candidates: np.ndarray) -> np.ndarray:
     """As ``hybrid_rrf`` scores, with one text in place of each question, shape (n_questions, n_chunks)."""
-    return fused(study, [score_texts(study, texts), text_scores(index(study), texts)], candidates)
+    return fused(search, [score_texts(search, texts), text_scores(index(search), texts)], candidates)
 
 
-def queries(study: Search) -> list[list[str]]:
+def queries(search: Search) -> list[list[str]]:
     """Each question and its different rewrites; a copy of the question or of an earlier rewrite is left out."""
-    n, pairs = study.profile.sibling_texts.rewrites.n, with_texts(study, "rewrites")
+    n, pairs = search.profile.sibling_texts.rewrites.n, with_texts(search, "rewrites")
     return [different([question, *(line for text in texts for line in numbered(text, n))]) for question, texts in pairs]
 
 
-def score_multi_query(study: Search, candidates: np.ndarray) -> np.ndarray:
+def score_multi_query(search: Search, candidates: np.ndarray) -> np.ndarray:
     """The fused score of the dense lists of the question and its rewrites, shape (n_questions, n_chunks)."""
-    texts, matrices = queries(study), []
+    texts, matrices = queries(search), []
     for number in range(max(map(len, texts), default=0)):
         is_there = np.array([number < len(row) for row in texts])
-        scores = score_texts(study, [row[number] if number < len(row) else row[0] for row in texts])
+        scores = score_texts(search, [row[number] if number < len(row) else row[0] for row in texts])
         matrices.append(np.where(is_there[:, None], scores, -np.inf))
-    return fused(study, matrices, candidates)
+    return fused(search, matrices, candidates)
 
 
-def lengthened(study: Search, kind: str) -> list[str]:
+def lengthened(search: Search, kind: str) -> list[str]:
     """Each question with the written text of a kind (``keywords`` or ``expansion``) behind it."""
-    return [" ".join([question, *map(terms, texts)]).strip() for question, texts in with_texts(study, kind)]
+    return [" ".join([question, *map(terms, texts)]).strip() for question, texts in with_texts(search, kind)]
 
 
-def score_lengthened(study: Search, candidates: np.ndarray, *, kind: str) -> np.ndarray:
+def score_lengthened(search: Search, candidates: np.ndarray, *, kind: str) -> np.ndarray:
     """Hybrid scores of the lengthened questions, shape (n_questions, n_chunks)."""
-    return hybrid_scores(study, lengthened(study, kind), candidates)
+    return hybrid_scores(search, lengthened(search, kind), candidates)
 
 
-def score_lengthened_dense(study: Search, candidates: np.ndarray, *, kind: str) -> np.ndarray:
+def score_lengthened_dense(search: Search, candidates: np.ndarray, *, kind: str) -> np.ndarray:
     """Dense scores of the lengthened questions, shape (n_questions, n_chunks)."""
-    return score_texts(study, lengthened(study, kind))
+    return score_texts(search, lengthened(search, kind))

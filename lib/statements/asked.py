@@ -91,8 +91,8 @@ def asking_sentence(question: str, names: Sequence[str]) -> str:
 
 def definition_in(question: str) -> str | None:
     """The words in which a question defines what it asks for; None where it defines nothing."""
-    found = [match["what"] for match in DEFINED.finditer(question)] + BRACKETED.findall(question)
-    return max(filter(_SYMBOL.search, found), key=len, default=None)
+    definitions = [match["what"] for match in DEFINED.finditer(question)] + BRACKETED.findall(question)
+    return max(filter(_SYMBOL.search, definitions), key=len, default=None)
 
 
 def n_digits(text: str) -> int | None:
@@ -107,8 +107,8 @@ def n_digits(text: str) -> int | None:
 
 def months_of(text: str, question: str) -> int | None:
     """The length of the period that is asked about, where a question names one."""
-    if found := re.search(r"\b(three|six|nine|twelve) months?\b", text):
-        return MONTHS[found[1]]
+    if match := re.search(r"\b(three|six|nine|twelve) months?\b", text):
+        return MONTHS[match[1]]
     if re.search(r"\b(?:first|second) half\b|\bh[12]\b", text):
         return 6
     if re.search(r"\byear to date\b|\bytd\b", text):
@@ -129,8 +129,8 @@ def named(text: str, name_of: Callable[[str], str]) -> tuple[str, str, str]:
     """The formula that a spoken question asks for, its form and its source."""
     formula, form, words = formula_named(text) or ("", "", "")
     for form_of_two, pattern in OF_TWO:
-        if found := re.search(pattern, text):
-            top, bottom = (found[part].strip() or UNSAID for part in ("top", "bottom"))
+        if match := re.search(pattern, text):
+            top, bottom = (match[part].strip() or UNSAID for part in ("top", "bottom"))
             is_formula = formula and words in top and form != "money"
             if not is_formula and (item_named(top) or formula) and item_named(bottom):
                 return ratio(name_of(top), name_of(bottom)), form_of_two, "two"
@@ -146,11 +146,11 @@ def formula_of(phrase: str, names: Sequence[str], rows: dict[str, str], is_defin
     if re.fullmatch(r"[\d,.]+%?", phrase.strip()):
         return phrase.strip(" %").replace(",", "")
     text, years = without(spoken(phrase), names), years_in(phrase)
-    found, formula = item_named(text), formula_named(text)
-    if formula and len(formula[2]) >= len(found[1] if found else ""):
+    item, formula = item_named(text), formula_named(text)
+    if formula and len(formula[2]) >= len(item[1] if item else ""):
         name = f"({formula[0]})"
     else:
-        name = found[0] if found and is_whole(found[1], text) else f"row_{len(rows)}"
+        name = item[0] if item and is_whole(item[1], text) else f"row_{len(rows)}"
         rows[name] = " ".join(FILLER.sub(" ", text).split())
     if not is_defined:
         return name

@@ -42,15 +42,15 @@ def library() -> dict[str, dict]:
 @cache
 def items() -> dict[str, dict]:
     """Every line item: the patterns of its rows' labels, the names that questions give it, and its statement."""
-    more, found = library()["items"], {}
+    more, by_name = library()["items"], {}
     for kind, about in kinds().items():
         for name, item in about["items"].items():
             labels, names = (filter(None, [more.get(name, {}).get(key)]) for key in ("labels", "names"))
             asked = "|".join([*names, *(re.escape(spoken(one)) for one in item["asked"])])
-            found[name] = item | {"kind": kind, "labels": [item["labels"], *labels], "names": asked}
+            by_name[name] = item | {"kind": kind, "labels": [item["labels"], *labels], "names": asked}
     for name, item in more.items():
-        found.setdefault(name, item | {"labels": [item["labels"]]} if "labels" in item else item)
-    return found
+        by_name.setdefault(name, item | {"labels": [item["labels"]]} if "labels" in item else item)
+    return by_name
 
 
 def spoken(text: str) -> str:
@@ -61,12 +61,12 @@ def spoken(text: str) -> str:
 
 def longest(text: str, names: dict[str, str]) -> tuple[str, str] | None:
     """The name whose pattern matches the longest part of a spoken text, and that part."""
-    found = [
+    matches = [
         (len(match[0]), -match.start(), name, match[0])
         for name, pattern in names.items()
         for match in re.finditer(rf"\b(?:{pattern})(?![\w%])", text)
     ]
-    return max(found)[2:] if found else None
+    return max(matches)[2:] if matches else None
 
 
 def item_named(text: str) -> tuple[str, str] | None:

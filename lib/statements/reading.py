@@ -74,7 +74,7 @@ class Reader:
 
     def cells(self, name: str, year: int) -> list[Cell]:
         """The cells that may be a name's value in a year."""
-        item, found = items().get(name, {}), []
+        item, cells = items().get(name, {}), []
         for rank, sheet in enumerate(self.sheets):
             for line in sheet.lines:
                 score = self.fit(name, line, sheet)
@@ -86,8 +86,8 @@ class Reader:
                 unit = "" if item.get("per_share") else line.unit
                 score += NEWEST * (sheet.year == year) - RANK * rank
                 value = line.columns[column].year, shown * UNITS[unit], shown, unit, line.label
-                found.append(Cell(name, *value, sheet.doc_name, sheet.page, line.is_share, score))
-        return found
+                cells.append(Cell(name, *value, sheet.doc_name, sheet.page, line.is_share, score))
+        return cells
 
     def fit(self, name: str, line: Line, sheet: Sheet) -> float:
         """How well a row fits a name, 0 where it does not."""
@@ -138,10 +138,10 @@ def column_of(line: Line, year: int, months: int | None, sheet: Sheet) -> int | 
     ends = {column.month for column in line.columns if column.year == newest}
     late = 1 if sheet.year and newest == sheet.year + 1 and ends & {1, 2} else 0
     wanted = year + late if year else newest
-    found = [n for n, column in enumerate(line.columns) if column.year == wanted]
-    if months and any(line.columns[n].months for n in found):
-        found = [n for n in found if line.columns[n].months in (months, None)]
-    return max(found, key=lambda n: (line.columns[n].months or 0, -n), default=None)
+    columns = [n for n, column in enumerate(line.columns) if column.year == wanted]
+    if months and any(line.columns[n].months for n in columns):
+        columns = [n for n in columns if line.columns[n].months in (months, None)]
+    return max(columns, key=lambda n: (line.columns[n].months or 0, -n), default=None)
 
 
 def read(wanted: Wanted, sheets: Sequence[Sheet], has_formulas: bool = True) -> Result:
@@ -151,9 +151,9 @@ def read(wanted: Wanted, sheets: Sequence[Sheet], has_formulas: bool = True) -> 
         return Result("", "a formula is needed", wanted.formula)
     filings = dict.fromkeys(sheet.doc_name for sheet in sheets)
     parts = [[sheet for sheet in sheets if sheet.doc_name == filing] for filing in filings]
-    found, why_not = [], "no page has a table"
+    results, why_not = [], "no page has a table"
     for rank, part in enumerate([*parts, sheets] if len(parts) > 1 else parts):
-        if found and rank == len(parts):
+        if results and rank == len(parts):
             break  # no mixture of filings where one has all
         reader = Reader(part, wanted, has_formulas)
         try:
@@ -162,10 +162,10 @@ def read(wanted: Wanted, sheets: Sequence[Sheet], has_formulas: bool = True) -> 
             why_not = str(error)
             continue
         cells = tuple(reader.used.values())
-        found.append((min((cell.score for cell in cells), default=0) - RANK * rank, -rank, value, cells))
-    *_, value, cells = max(found, default=(0.0, ()))
+        results.append((min((cell.score for cell in cells), default=0) - RANK * rank, -rank, value, cells))
+    *_, value, cells = max(results, default=(0.0, ()))
     if not cells:
-        return Result("", "the formula has no rows" if found else why_not, wanted.formula)
+        return Result("", "the formula has no rows" if results else why_not, wanted.formula)
     return Result(written(wanted, value, cells), "", wanted.formula, cells)
 
 

@@ -103,8 +103,8 @@ def kind_of(text: str) -> str | None:
     """The primary statement whose title a page's head has first; none on other pages."""
     head = " ".join(text.split())[:HEAD_CHARACTERS]
     titles = {kind: re.search(about["title"], head, re.I) for kind, about in kinds().items()}
-    found = [(title.start(), kind) for kind, title in titles.items() if title]
-    return min(found)[1] if found and not OTHER_STATEMENTS.search(head) else None
+    places = [(title.start(), kind) for kind, title in titles.items() if title]
+    return min(places)[1] if places and not OTHER_STATEMENTS.search(head) else None
 
 
 def plain(label: str) -> str:
@@ -116,7 +116,7 @@ def plain(label: str) -> str:
 
 def entries_of(text: str) -> list[Entry]:
     """The lines of a page's text: labels, on one or more lines, with the figures on their line or the next ones."""
-    found: list[Entry] = []
+    entries: list[Entry] = []
     label, figures, is_share = "", [], False
     for raw in text.splitlines():
         line = " ".join(raw.replace("$", " ").replace("%", " ").split())
@@ -130,9 +130,9 @@ def entries_of(text: str) -> list[Entry]:
             if label and not figures and label[-1] not in ":." and (words[0].islower() or words[0] == "("):
                 words = f"{label} {words}"
             else:
-                found.append(Entry(label, tuple(figures), is_share))
+                entries.append(Entry(label, tuple(figures), is_share))
             label, figures, is_share = words, inline, "%" in raw
-    return [*found, Entry(label, tuple(figures), is_share)]
+    return [*entries, Entry(label, tuple(figures), is_share)]
 
 
 def labels_of(text: str) -> list[str]:
@@ -157,7 +157,7 @@ def number(text: str) -> float | None:
 
 def lines_of(text: str) -> tuple[Line, ...]:
     """The rows of a page's tables with their columns; rows without a period above them are left out."""
-    found: list[Line] = []
+    lines: list[Line] = []
     unit, section, heads, columns = unit_of(text), "", [], ()
     for entry in entries_of(text):
         if entry.figures and _ENDS_IN_MONTH.search(entry.label) and re.fullmatch(r"\d{1,2},", entry.figures[0]):
@@ -172,8 +172,8 @@ def lines_of(text: str) -> tuple[Line, ...]:
             if columns and len(entry.figures) >= len(columns):
                 values = tuple(map(number, entry.figures[: len(columns)]))
                 has_unit = not entry.is_share and not re.search(r"\bper\b|percent|\bratio\b", label, re.I)
-                found.append(Line(label, section, columns, values, entry.is_share, unit if has_unit else ""))
-    return tuple(found)
+                lines.append(Line(label, section, columns, values, entry.is_share, unit if has_unit else ""))
+    return tuple(lines)
 
 
 def unit_of(text: str) -> str:

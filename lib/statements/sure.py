@@ -51,30 +51,30 @@ def reading(question: str, named: Mapping[str, Sequence[str]], sheets: Sequence[
     names = sorted(set(chain(*named.values())))
     wanted = asked_for(question, names)
     result = read(wanted, sheets[:READ])
-    found = features(question, names, wanted, sheets[:BESIDE], result) if result.cells else {}
-    return Reading(wanted, result, found, chance(found) if found else 0.0)
+    by_name = features(question, names, wanted, sheets[:BESIDE], result) if result.cells else {}
+    return Reading(wanted, result, by_name, chance(by_name) if by_name else 0.0)
 
 
-def chance(found: Mapping[str, float]) -> float:
+def chance(by_name: Mapping[str, float]) -> float:
     """The fitted chance that a reading with these features is right."""
     model = fitted()
-    score = model["intercept"] + sum(slope * found[name] for name, slope in model["coefficients"].items())
+    score = model["intercept"] + sum(slope * by_name[name] for name, slope in model["coefficients"].items())
     return 1 / (1 + math.exp(-score))
 
 
 def features(
-    question: str, names: Sequence[str], wanted: Wanted, sheets: Sequence[Sheet], found: Result
+    question: str, names: Sequence[str], wanted: Wanted, sheets: Sequence[Sheet], result: Result
 ) -> dict[str, float]:
     """What a reading with cells is judged by; ``names`` are those of the company that the question names."""
     reader, places = Reader(sheets, wanted), {(sheet.doc_name, sheet.page): n for n, sheet in enumerate(sheets)}
-    ranks = [places[cell.doc_name, cell.page] for cell in found.cells]
-    lines = [line_of(cell, sheets[rank]) for cell, rank in zip(found.cells, ranks, strict=True)]
-    agreeing, rivals, gaps = zip(*(rivalry(cell, reader) for cell in found.cells), strict=True)
+    ranks = [places[cell.doc_name, cell.page] for cell in result.cells]
+    lines = [line_of(cell, sheets[rank]) for cell, rank in zip(result.cells, ranks, strict=True)]
+    agreeing, rivals, gaps = zip(*(rivalry(cell, reader) for cell in result.cells), strict=True)
     text = asking_sentence(question, names)
     alike = [
-        sum(column.year == cell.year for column in line.columns) for cell, line in zip(found.cells, lines, strict=True)
+        sum(column.year == cell.year for column in line.columns) for cell, line in zip(result.cells, lines, strict=True)
     ]
-    is_share = found.text.endswith("%") or "$" not in found.text
+    is_share = result.text.endswith("%") or "$" not in result.text
     return {
         "company named": float(bool(names)),
         "year asked": float(wanted.year is not None),
@@ -82,7 +82,7 @@ def features(
         "unit asked": float(wanted.unit is not None),
         "row by words": float(wanted.source == "row"),
         "cells": math.log1p(len(lines)),
-        "fit of row": min(cell.score for cell in found.cells),
+        "fit of row": min(cell.score for cell in result.cells),
         "statements": sum(sheets[rank].kind is not None for rank in ranks) / len(ranks),
         "rank of page": math.log1p(max(ranks)),
         "pages that agree": math.log1p(min(agreeing)),
@@ -90,7 +90,7 @@ def features(
         "gap to rival": min(gaps),
         "words unread": math.log1p(unread(text, lines)),
         "form fits": float(bool(IS_SHARE.search(text)) == is_share),
-        "small number": float(any(cell.shown % 1 == 0 and abs(cell.shown) < SMALL for cell in found.cells)),
+        "small number": float(any(cell.shown % 1 == 0 and abs(cell.shown) < SMALL for cell in result.cells)),
         "columns alike": math.log(max(1, *alike)),
     }
 

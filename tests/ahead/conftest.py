@@ -1,7 +1,4 @@
-"""Two invented filings under an encoder that is a bag of words: no weights, and texts that share words are alike."""
-
-import hashlib
-from types import SimpleNamespace
+"""Two invented filings, three questions, and pairs of questions and pages with two features."""
 
 import numpy as np
 import pandas as pd
@@ -9,9 +6,7 @@ import pytest
 
 from lib.ahead.pool import Pool
 from lib.ahead.sets import Union
-from lib.models import vectors
 from lib.study import Study
-from tests.conftest import open_folder
 
 BALANCE = """Consolidated Balance Sheets (in millions) 2021 2020
 Cash and cash equivalents 120 110 Accounts receivable 40 30 Inventories 25 20 Total current assets 185 160
@@ -25,32 +20,21 @@ Capital expenditures (60) (55) Net cash used in investing activities (60) (55) D
 LEGAL = "Legal proceedings. A class action lawsuit alleging defects is before the court; we deny the complaint."
 
 
-def bag_of_words(texts) -> np.ndarray:
-    """Unit vectors in which each word has a place."""
-    vectors = np.full((len(texts), 256), 1e-3, np.float32)
-    for vector, text in zip(vectors, texts, strict=True):
-        for word in text.lower().split():
-            vector[hashlib.sha256(word.encode()).digest()[0]] += 1
-    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-
-
 def cover(name: str, form: str = "10-K", ended: str = "December 31, 2021") -> str:
     """A filing's first page."""
     return f"FORM {form}\nFor the period ended {ended}\n{name}\n(Exact name of registrant as specified in its charter)"
 
 
 @pytest.fixture
-def study(tokenizer_folder, folder, tmp_path, monkeypatch) -> Study:
+def study(folder, open_words) -> Study:
     """Two annual reports of invented companies, and three questions."""
-    encoder = SimpleNamespace(encode=lambda texts, role="document": bag_of_words(texts))
-    monkeypatch.setattr(vectors, "_encoder", lambda *given: encoder)
     for name in ("GLIMMERFEN MILLS, INC.", "OSKARVALE PLC"):
         folder.pdf(f"{name.split()[0]}_2021_10K", cover(name), BALANCE, INCOME, CASH, LEGAL, "")
     asked = folder.question
     asked("q1", "GLIMMERFEN_2021_10K", (1, BALANCE), question="What are Glimmerfen's total assets in FY2021?")
     asked("q2", "OSKARVALE_2021_10K", (3, CASH), (1, BALANCE), question="What is Oskarvale's capital expenditure?")
     asked("q3", "OSKARVALE_2021_10K", (4, LEGAL), question="Is there any lawsuit against Oskarvale?")
-    return open_folder(folder.write(), tmp_path / "artifacts", {"embedder.weights": str(tokenizer_folder)}, "words")
+    return open_words(name="words")
 
 
 @pytest.fixture

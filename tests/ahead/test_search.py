@@ -11,17 +11,6 @@ from extras.ahead.train import SAVED_VARIANTS, train
 from lib import runs
 from lib.ahead import ranker, search, sets
 from lib.ahead.pool import Pool
-from lib.ahead.ranker import (
-    IN_INDEX,
-    WHOLE,
-    WITH_KINDS,
-    Ranker,
-    mixed,
-    nested_scores,
-    standardised_by_question,
-    without,
-)
-from lib.ahead.sets import Union, fold_numbers, recalls, training_pairs
 from lib.ahead.views import study_pool
 from lib.files import digest_of_file
 from lib.folds import LeakError
@@ -36,42 +25,48 @@ LEARNT = SimpleNamespace(  # scores by the feature ``window``
 
 def test_sets_weigh_the_same_and_training_reads_questions_and_pages_of_its_companies_alone(union, monkeypatch):
     assert union.weights.tolist() == pytest.approx([4 / 6, 4 / 6, 4 / 6, 2])
-    numbers = fold_numbers(union.questions, 2, 13)
+    numbers = sets.fold_numbers(union.questions, 2, 13)
     assert set(numbers) == {"ash", "birch", "cedar"}
     assert numbers["birch"] != numbers["ash"]
-    kept = training_pairs(union, {"ash", "cedar"}, ("own", "other"))
-    pairs = zip(union.pool.rows[kept].tolist(), union.pool.columns[kept].tolist(), strict=True)
+    is_read = sets.training_pairs(union, {"ash", "cedar"}, ("own", "other"))
+    pairs = zip(union.pool.rows[is_read].tolist(), union.pool.columns[is_read].tolist(), strict=True)
     assert set(pairs) == {(0, 0), (0, 2), (1, 0), (1, 2), (3, 0), (3, 2)}
-    assert set(union.pool.rows[training_pairs(union, {"ash", "cedar"}, ("own",))]) == {0, 1}
+    assert set(union.pool.rows[sets.training_pairs(union, {"ash", "cedar"}, ("own",))]) == {0, 1}
     monkeypatch.setattr(sets.np, "isin", lambda values, _: np.ones(len(values), bool))
     with pytest.raises(LeakError, match="birch"):
-        training_pairs(union, {"ash", "cedar"}, ("own", "other"))
+        sets.training_pairs(union, {"ash", "cedar"}, ("own", "other"))
 
 
 def test_share_zero_is_the_untrained_sum_and_one_the_learnt_order_and_the_better_is_chosen(union, monkeypatch):
-    assert standardised_by_question(np.array([1.0, 3.0, 10.0, 10.0]), np.array([4, 4, 7, 7])) == pytest.approx(
+    assert ranker.standardised_by_question(np.array([1.0, 3.0, 10.0, 10.0]), np.array([4, 4, 7, 7])) == pytest.approx(
         [-1, 1, 0, 0]
     )
     for share, recall in ((0.0, [1, 1, 0, 0]), (1.0, [1, 1, 1, 1])):
-        assert recalls(union, mixed(LEARNT, share, union.pool), 1)["page_recall"].tolist() == recall
-    rankers = [Ranker({"ash", "birch"}, LEARNT, 1.0), Ranker({"cedar"}, LEARNT, 0.0)]
-    scores = nested_scores(rankers, union.questions["company"].to_numpy(), union.pool)  # by the fold of its company
-    assert recalls(union, scores, 1)["page_recall"].tolist() == [1, 1, 1, 0]
-    monkeypatch.setattr(recalls, "__defaults__", (1,))
+        assert sets.recalls(union, ranker.mixed(LEARNT, share, union.pool), 1)["page_recall"].tolist() == recall
+    rankers = [ranker.Ranker({"ash", "birch"}, LEARNT, 1.0), ranker.Ranker({"cedar"}, LEARNT, 0.0)]
+    scores = ranker.nested_scores(rankers, union.questions["company"].to_numpy(), union.pool)  # each by its fold
+    assert sets.recalls(union, scores, 1)["page_recall"].tolist() == [1, 1, 1, 0]
+    monkeypatch.setattr(sets.recalls, "__defaults__", (1,))
     monkeypatch.setattr(ranker, "fit", lambda *_: LEARNT)
-    given = STUDY, union, {"ash", "birch", "cedar"}, ("own", "other"), WHOLE
+    given = STUDY, union, {"ash", "birch", "cedar"}, ("own", "other"), ranker.WHOLE
     assert ranker.choose(*given) == 0.8
     union.pool.table["window"] = -union.pool.table["window"]
     assert ranker.choose(*given) == 0.0
 
 
-def test_variants_read_their_own_columns():
+@pytest.mark.parametrize(
+    ("variant", "left_out"),
+    [
+        (ranker.WITH_KINDS, set()),
+        (ranker.IN_INDEX, {"heads"}),
+        (ranker.without("words"), {"words", "words_gap", "kinds_fit"}),
+        (ranker.without("encoder"), {"core", "heads", "kinds_fit"}),
+    ],
+)
+def test_a_variant_reads_its_own_columns(variant, left_out):
     views = {"plain": ["plain"], "words": ["words", "words_gap"], "core": ["core"], "heads": ["heads"]}
     views |= {"kinds": ["kinds_fit"], "page": ["page_rows"]}
-    lacking = {WITH_KINDS: set(), IN_INDEX: {"heads"}, without("words"): {"words", "words_gap", "kinds_fit"}}
-    for variant, left_out in (lacking | {without("encoder"): {"core", "heads", "kinds_fit"}}).items():
-        every = [name for names in views.values() for name in names]
-        assert variant.columns(views) == [name for name in every if name not in left_out], variant.name
+    assert variant.columns(views) == [name for names in views.values() for name in names if name not in left_out]
 
 
 def test_trees_find_what_decides_and_the_same_data_gives_the_same_trees():
@@ -80,8 +75,8 @@ def test_trees_find_what_decides_and_the_same_data_gives_the_same_trees():
     gold = columns == table["window"].to_numpy().reshape(20, 12).argmax(axis=1)[rows]
     asked = pd.DataFrame({"company": ["ash"] * 20, "set": "own"})
     views = {"window": ["window"], "words": ["words"], "page": ["page_place"]}
-    union = Union(asked, Pool(rows, columns, table, gold, views), np.ones(20), np.array(["ash"] * 12), gold)
-    first, again = (ranker.fit(STUDY, union, {"ash"}, ("own",), WHOLE) for _ in range(2))
+    union = sets.Union(asked, Pool(rows, columns, table, gold, views), np.ones(20), np.array(["ash"] * 12), gold)
+    first, again = (ranker.fit(STUDY, union, {"ash"}, ("own",), ranker.WHOLE) for _ in range(2))
     assert first.feature_name()[first.feature_importance("gain").argmax()] == "window"
     assert first.model_to_string() == again.model_to_string()
 
@@ -121,46 +116,45 @@ def test_rankers_that_are_saved_say_what_they_learnt_from_and_score_nothing_of_i
     assert np.array_equal(search.pool_scores(study, pool), pool.table["plain"])
 
 
-def renamed(study, change) -> SimpleNamespace:
-    """A study of the same questions, all with ids that no ranker learnt from, after a change of their table."""
-    questions = study.questions.assign(question_id=[f"my-{number}" for number in range(len(study.questions))])
-    return SimpleNamespace(
-        questions=change(questions), dataset=study.dataset, has_text=True, memo=lambda key, make: make()
-    )
+@pytest.fixture
+def unseen(study) -> SimpleNamespace:
+    """A study of the same questions, with ids that no ranker learnt from."""
+    ids = [f"my-{number}" for number in range(len(study.questions))]
+    about = {"dataset": study.dataset, "has_text": True, "memo": lambda key, make: make()}
+    return SimpleNamespace(questions=study.questions.assign(question_id=ids), **about)
 
 
 @pytest.mark.parametrize(
-    ("change", "wanted"),
+    ("changes", "scored_by"),
     [
-        (lambda asked: asked, "saved"),
-        (
-            lambda asked: asked.assign(doc_name=["GLIMMERFEN_2021_10K", "3M_2018_10K", "OSKARVALE_2021_10K"]),
-            "untrained",
-        ),
-        (lambda asked: asked.assign(company=["Glimmerfen", "Oskarvale", "The Coca-Cola Company"]), "untrained"),
-        (lambda asked: asked.assign(company="AMAZON.COM, INC."), "untrained"),
-        (lambda asked: asked.assign(company=["Adobestone", "Nikea", "New 3M"]), "saved"),
+        ({}, "saved"),
+        ({"doc_name": ["GLIMMERFEN_2021_10K", "3M_2018_10K", "OSKARVALE_2021_10K"]}, "untrained"),
+        ({"company": ["Glimmerfen", "Oskarvale", "The Coca-Cola Company"]}, "untrained"),
+        ({"company": "AMAZON.COM, INC."}, "untrained"),
+        ({"company": ["Adobestone", "Nikea", "New 3M"]}, "saved"),
     ],
 )
-def test_the_saved_ranker_is_withheld_from_filings_and_companies_that_it_learnt_from(study, change, wanted):
-    assert search.scored_by(renamed(study, change)) == wanted
+def test_the_saved_ranker_is_withheld_from_filings_and_companies_that_it_learnt_from(unseen, changes, scored_by):
+    unseen.questions = unseen.questions.assign(**changes)
+    assert search.scored_by(unseen) == scored_by
 
 
 def test_the_saved_ranker_is_withheld_from_questions_and_bytes_that_it_learnt_from_whatever_their_names(
-    study, tmp_path, monkeypatch
+    unseen, tmp_path, monkeypatch
 ):
-    own, other = renamed(study, lambda asked: asked), ["what ARE glimmerfen's total-assets, in FY2021", "x", "y"]
     monkeypatch.setattr(search, "SAVED", tmp_path)
     (tmp_path / "kinds.json").write_text('{"question_ids": []}')
-    assert search.scored_by(own) == "saved"  # without a list
-    lists = search.learnt_from(pd.DataFrame({"question": other, "doc_name": "A", "company": "A"}))
-    (tmp_path / search.LEARNT_FROM).write_text(json.dumps(lists))
-    assert search.scored_by(own) == "untrained"
-    (tmp_path / search.LEARNT_FROM).write_text(json.dumps(lists | {"questions": []}))
-    assert search.scored_by(own) == "saved"
-    digest = digest_of_file(study.dataset.source("GLIMMERFEN_2021_10K"))
+    learnt = pd.DataFrame(
+        {"question": ["what ARE glimmerfen's total-assets, in FY2021"], "doc_name": "A", "company": "A"}
+    )
+    lists = search.learnt_from(learnt)
+    assert search.scored_by(unseen) == "saved"  # without a list
+    for content, scored_by in ((lists, "untrained"), (lists | {"questions": []}, "saved")):
+        (tmp_path / search.LEARNT_FROM).write_text(json.dumps(content))
+        assert search.scored_by(unseen) == scored_by
+    digest = digest_of_file(unseen.dataset.source("GLIMMERFEN_2021_10K"))
     monkeypatch.setattr(search, "checksums", lambda: {"pdfs/X.pdf": digest})
-    assert search.scored_by(own) == "untrained"
+    assert search.scored_by(unseen) == "untrained"
 
 
 def test_a_search_from_which_the_saved_ranker_is_withheld_has_a_key_of_its_own(study, monkeypatch):
@@ -171,7 +165,7 @@ def test_a_search_from_which_the_saved_ranker_is_withheld_has_a_key_of_its_own(s
 
 
 def test_what_the_saved_rankers_learnt_from_is_listed_beside_them():
-    known = json.loads((search.SAVED / search.LEARNT_FROM).read_text())
+    listed = json.loads((search.SAVED / search.LEARNT_FROM).read_text())
     record = json.loads((search.SAVED / "kinds.json").read_text())
-    assert (len(known["questions"]), len(known["companies"])) == (record["n_questions"], record["n_companies"])
-    assert len(known["filings"]) == 84
+    assert (len(listed["questions"]), len(listed["companies"])) == (record["n_questions"], record["n_companies"])
+    assert len(listed["filings"]) == 84

@@ -84,14 +84,14 @@ def test_pool_has_features_of_every_view_and_the_untrained_sum(study):
 
 
 def test_without_a_company_or_a_year_words_alone_decide_and_no_encoder_is_needed(study, monkeypatch):
-    monkeypatch.setattr(vectors, "_encoder", lambda *given: pytest.fail("texts were encoded"))
+    monkeypatch.setattr(vectors, "load_encoder", lambda *given: pytest.fail("texts were encoded"))
     [summed] = untrained(study, ["Is there any lawsuit?"])
     assert all(np.ptp(summed[study.pages["page"] == page]) < 1e-5 for page in (1, 2, 3))  # of equal texts
-    known, is_balance = page_views(study, False), study.pages["page"] == 1
-    assert known.cover(["lawsuit"]).max() == pytest.approx(1)  # the share of weight
-    assert not known.cover(["unheard"]).any()
-    assert (known.asked_years("In FY2021 and 2019?")[:, is_balance] == 0.5).all()
-    assert np.isnan(known.asked_years("When?")).all()
+    views_of_pages, is_balance = page_views(study, False), study.pages["page"] == 1
+    assert views_of_pages.cover(["lawsuit"]).max() == pytest.approx(1)  # the share of weight
+    assert not views_of_pages.cover(["unheard"]).any()
+    assert (views_of_pages.asked_years("In FY2021 and 2019?")[:, is_balance] == 0.5).all()
+    assert np.isnan(views_of_pages.asked_years("When?")).all()
 
 
 def test_pages_described_for_one_question_give_it_the_same_scores(study):

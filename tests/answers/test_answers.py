@@ -13,17 +13,10 @@ from lib.analysis.answered import held, word_share
 from lib.answers import answers as generation
 from lib.answers.answers import ANSWER_METRICS, Answers, answer_rows, answers, best_baseline, plan, prompt, score
 from lib.answers.prompt_context import NONE, ORACLES, Context, context, contexts, fill, order_of_segments
-from lib.cache import Cache
-from lib.data.chunks import load_tokenizer
 from lib.metrics.frame import Metrics, long_frame
-from lib.models.written import GenerationLog, Model
-from lib.profile import Settings
 from lib.schema import StudyError
-from tests import made
-from tests.retrievers.conftest import Rule
 
 DENSE = Context("dense", "dense")
-SETTINGS = {"n_chunks": 2, "segment": 4, "context_tokens": 8, "max_tokens": 8, "of_each_type": 0, "seed": 13}
 WORDS = SimpleNamespace(  # a tokenizer of words
     encode=lambda text, **_: SimpleNamespace(offsets=[match.span() for match in re.finditer(r"\S+", text)])
 )
@@ -36,28 +29,23 @@ def first_word(prompt: str) -> str | None:
 
 
 @pytest.fixture
-def study_of(tmp_path, tokenizer_folder):
-    """Makes a study with one question a key, whose run has these chunks in this order; the answers' number is 7."""
+def study_of(written_study):
+    """Make a study with one question a key, whose run has these chunks in this order; the answers' number is 7."""
 
-    def make(**texts: list[str]) -> SimpleNamespace:
-        rows = [(question, rank, text) for question, part in texts.items() for rank, text in enumerate(part, 1)]
-        run = pd.DataFrame(rows, columns=["question_id", "rank", "text"]).assign(doc_name="D")
-        run = run.assign(page=run["rank"], chunk_id=[f"{question}D#p{rank:04d}#c00" for question, rank, _ in rows])
-        asked = {"question": "net sales", "answer": "$7", "question_type": "metrics-generated"}
-        settings = {"answers": SETTINGS, "significance": {"n_draws": 100, "seed": 0}}
-        settings |= {"embedder": {"weights": str(tokenizer_folder), "window": 64}, "generator": {"weights": "small"}}
-        model, log, writer = Model("m", "0"), tmp_path / "log.jsonl", Rule(first_word)
-        return made.make_study(
-            questions=pd.DataFrame({"question_id": list(texts)}).assign(**asked, company="Acme"),
-            chunks=run[["chunk_id", "text"]],
-            profile=Settings({name: Settings(part) for name, part in settings.items()}),
-            run=lambda method, condition: run.drop(columns="text"),
-            tokenizer=load_tokenizer(tokenizer_folder),
-            generation_log=lambda: GenerationLog(log, Cache(tmp_path / "cache.sqlite"), model, say=lambda line: None),
-            make_generator=lambda: writer,
-            need_answers=lambda what: None,
-            writer=writer,
-        )
+    def make(**texts: list[str]):
+        small = {"n_chunks": 2, "segment": 4, "context_tokens": 8, "max_tokens": 8}
+        settings = {f"answers.{name}": value for name, value in small.items()} | {"generator.weights": "small"}
+        chunks = [text for part in texts.values() for text in part]
+        study = written_study(["net sales"] * len(texts), chunks, first_word, **settings)
+        about = {"answer": "$7", "question_type": "metrics-generated", "company": "Acme"}
+        study.questions = study.questions.assign(question_id=list(texts), **about)
+        run = study.chunks.assign(question_id=np.repeat(list(texts), [len(part) for part in texts.values()]))
+        run["rank"] = run.groupby("question_id").cumcount() + 1
+        study.run = lambda method, condition: run.drop(columns="text")
+        study.run_entry = lambda method, condition: SimpleNamespace(digest="r")
+        study.need_answers, study.settings_of = lambda what: None, lambda sections: {}
+        study.dataset.fingerprint = "f"
+        return study
 
     return make
 
@@ -126,7 +114,7 @@ def test_answers_are_written_once_what_failed_is_missing_and_each_has_its_effort
     assert (first.texts, list(first.filled.missing)) == ({"q1": "$7"}, ["q2"])
     assert generation.effort(study, first).to_numpy().tolist() == [["q1", 50, 0.1, False]]
     assert dict(answers(study, DENSE).filled.origins) == {"reused": 1}
-    assert len(study.writer.asked) == 3  # the one that failed was tried again
+    assert len(study.generator.asked) == 3  # the one that failed was tried again
 
 
 def test_the_first_questions_of_each_type_are_answered(study_of):
@@ -164,12 +152,9 @@ def test_a_missing_answer_scores_zero_in_all_and_answers_are_rows_by_context_pro
 
 @pytest.mark.parametrize(("last", "n_stored"), [("$8", 3), ("fail", 0)])
 def test_scores_are_stored_when_no_answer_is_missing(last, n_stored, study_of, letters):
-    study, stored = study_of(q1=["$7"], q2=[last]), {}
-    kept = lambda stage, params, make, public: stored.setdefault(stage, make())  # noqa: E731
-    study.store = SimpleNamespace(find=lambda stage, params: stored.get(stage), frame=kept)
-    study.run_entry = lambda method, condition: SimpleNamespace(digest="r")
+    study = study_of(q1=["$7"], q2=[last])
     assert generation.scores(study, [DENSE])["value"].sum() > 0
-    assert len(stored) == n_stored
+    assert len(study.store.log) == n_stored
 
 
 def test_what_a_context_contains_is_counted_on_gold_pages_and_in_words_of_the_evidence():

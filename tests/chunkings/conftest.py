@@ -1,17 +1,14 @@
-"""Pages that tests typeset themselves, and a study over them with a tokenizer of letters and made-up vectors."""
+"""Pages that tests typeset themselves, and a study over them."""
 
 from collections.abc import Callable
-from types import SimpleNamespace
 
-import numpy as np
+import pandas as pd
 import pymupdf
 import pytest
 
+from lib.chunkings.elements import ELEMENT_COLUMNS
 from lib.chunkings.table import CHUNKINGS
-from lib.files import digest_of
-from lib.models import vectors
 from lib.study import Study
-from tests.conftest import open_folder
 
 TITLE, BODY = 14, 9
 
@@ -40,6 +37,16 @@ SALES += [("Cost of sales", "16,682", "16,055"), ("Operating loss", "(7,207)", "
 PROSE = ["Net sales rose in the year as the company sold more of what it makes, and", "cash flow rose with them."]
 
 
+def element_table(*rows: tuple) -> pd.DataFrame:
+    """Elements of ``DOC`` from (page, kind, text); each begins where the one before ended."""
+    elements, end = [], {}
+    for page, kind, text in rows:
+        start = end.get(page, 0)
+        end[page] = start + len(text)
+        elements.append(("DOC", page, kind, text, start, end[page], "", True))
+    return pd.DataFrame(elements, columns=list(ELEMENT_COLUMNS))
+
+
 @pytest.fixture
 def page_of() -> Callable[..., pymupdf.Page]:
     """Make a page of pieces, see :func:`typeset`."""
@@ -47,14 +54,8 @@ def page_of() -> Callable[..., pymupdf.Page]:
         yield lambda *pieces: typeset(pdf, *pieces)
 
 
-def made_up(texts, role: str = "document") -> np.ndarray:
-    """Unit vectors that follow from each text alone."""
-    made = [np.random.default_rng(int(digest_of(text)[:12], 16)).normal(size=8) for text in texts]
-    return np.float32([vector / np.linalg.norm(vector) for vector in made])
-
-
 @pytest.fixture
-def study_of(folder, tokenizer_folder, tmp_path, monkeypatch) -> Callable[..., Study]:
+def study_of(folder, open_words) -> Callable[..., Study]:
     """Make a study of one filing, ``DOC``: pages of pieces (see :func:`typeset`), or of text where they are strings."""
 
     def make(*pages) -> Study:
@@ -67,9 +68,8 @@ def study_of(folder, tokenizer_folder, tmp_path, monkeypatch) -> Callable[..., S
                 pdf.save(folder.root / "pdfs" / "DOC.pdf")
             folder.document("DOC")
         folder.question("q0", "DOC", (0, "net sales"), question="net sales rose")
-        changes = {"embedder.weights": str(tokenizer_folder), "embedder.window": 66, "embedder.window_overlap": 8}
+        changes = {"embedder.window": 66, "embedder.window_overlap": 8}
         changes |= {"chunks.size": 200, "chunks.overlap": 20, "parent_child.size": 16, "parent_child.overlap": 2}
-        monkeypatch.setattr(vectors, "load_encoder", lambda *args: SimpleNamespace(encode=made_up))
-        return open_folder(folder.write(), tmp_path / "artifacts", changes, chunkings=CHUNKINGS)
+        return open_words(changes, chunkings=CHUNKINGS)
 
     return make

@@ -3,12 +3,9 @@
 import json
 
 import numpy as np
-import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from lib.chunkings.elements import ELEMENT_COLUMNS, groups_of, is_furniture
+from lib.chunkings.elements import groups_of, is_furniture
 from lib.chunkings.restructured import annotated, as_markdown
 from lib.chunkings.sizes import SIZES, children
 from lib.chunkings.table import CHUNKINGS
@@ -18,10 +15,8 @@ from lib.models.vectors import windows
 from lib.retrievers import dense
 from lib.runs import placed
 from lib.schema import CHUNK_COLUMNS
-from tests.chunkings.conftest import PROSE, SALES, made_up
-
-KINDS = st.sampled_from(["title", "text", "table", "furniture"])
-PIECES = st.lists(st.tuples(KINDS, st.integers(1, 3000)), max_size=15)
+from tests.chunkings.conftest import PROSE, SALES, element_table
+from tests.conftest import bag_of_words
 
 
 @pytest.mark.parametrize(
@@ -42,28 +37,6 @@ def test_which_elements_make_a_chunk(chunks):
     kinds = chunks.replace("| ", "").split()
     found = groups_of(kinds, [600] * len(kinds))  # there is room for three
     assert " | ".join(" ".join(kinds[first:end]) for first, end in found) == chunks
-
-
-@given(PIECES)
-def test_every_element_is_in_one_chunk_and_no_text_chunk_is_too_long(pieces):
-    kinds, lengths = [kind for kind, _ in pieces], [length for _, length in pieces]
-    found = groups_of(kinds, lengths)
-    assert [number for a, b in found for number in range(a, b)] == list(range(len(pieces)))
-    for a, b in found:
-        held = [one for one in zip(kinds[a:b], lengths[a:b], strict=True) if one[0] != "furniture"]
-        assert sum(kind == "table" for kind, _ in held) <= 1
-        if sum(kind == "text" for kind, _ in held) > 1:
-            assert sum(length for _, length in held) <= 2048
-
-
-def element_table(*rows: tuple) -> pd.DataFrame:
-    """Elements of ``DOC`` from (page, kind, text); each begins where the one before ended."""
-    made, end = [], {}
-    for page, kind, text in rows:
-        start = end.get(page, 0)
-        end[page] = start + len(text)
-        made.append(("DOC", page, kind, text, start, end[page], "", True))
-    return pd.DataFrame(made, columns=list(ELEMENT_COLUMNS))
 
 
 def test_page_numbers_and_heads_that_pages_repeat_are_furniture():
@@ -156,9 +129,7 @@ def test_every_table_has_the_words_of_the_study_s_pages_and_ids(study):
 
 
 def test_a_chunk_of_a_fixed_size_is_one_vector_however_long(study):
-    long = study.with_chunks("fixed_512")
-    wanted = made_up(long.chunks["text"]) @ made_up(study.questions["question"])[0]
-    np.testing.assert_allclose(dense.score_whole(long, None), [wanted], rtol=1e-5)
-    together = study.with_chunks("fixed_aggregate")
-    wanted = made_up(together.chunks["text"]) @ made_up(study.questions["question"])[0]
-    np.testing.assert_allclose(dense.score_sizes(together, None), [wanted], rtol=1e-5)
+    question = bag_of_words(study.questions["question"])
+    for chunking, score in (("fixed_512", dense.score_whole), ("fixed_aggregate", dense.score_sizes)):
+        table = study.with_chunks(chunking)
+        np.testing.assert_allclose(score(table, None), question @ bag_of_words(table.chunks["text"]).T, rtol=1e-5)

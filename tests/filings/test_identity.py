@@ -9,7 +9,6 @@ from lib.filings.identity import asked_period, dates_in, filing_identity, identi
 from lib.filings.names import cover_names, name_matches, names_company
 from lib.retrievers.matched import fits_best, identities
 from tests.ahead.conftest import BALANCE, CASH, cover
-from tests.conftest import open_folder
 
 MILLS = ["Glimmerfen Mills", "GLIMMERFEN MILLS, INC."]
 
@@ -112,14 +111,14 @@ def test_years_quarters_and_dates(read, text, found):
     assert read(text) == found
 
 
-def test_the_filing_that_fits_by_cover_or_records_is_searched_first_then_all(folder, tokenizer_folder, tmp_path):
+def test_the_filing_that_fits_by_cover_or_records_is_searched_first_then_all(folder, open_words):
     """The annual reports of one company for two years, and of another; the names of two files say nothing."""
     reports = {"scan1": ("OSKARVALE PLC", 2021), "scan2": ("OSKARVALE PLC", 2022)}
     for doc_name, (name, year) in (reports | {"GLIMMERFEN_2021_10K": ("GLIMMERFEN MILLS, INC.", 2021)}).items():
         folder.pdf(doc_name, cover(name, "10-K", f"December 31, {year}"), BALANCE, CASH)
     folder.question("q1", "scan2", (1, BALANCE), question="What are Oskarvale's total assets in FY2022?")
     folder.question("q2", "GLIMMERFEN_2021_10K", (1, BALANCE), question="What are the total assets in FY2022?")
-    study = open_folder(folder.write(), tmp_path / "artifacts", {"embedder.weights": str(tokenizer_folder)})
+    study = open_words()
     filed = identities(study, True)
     assert {one.doc_name for one in filed} == {""}  # files' names say nothing
     read = ["GLIMMERFEN MILLS, INC. 2021 10-K", "OSKARVALE PLC 2021 10-K", "OSKARVALE PLC 2022 10-K"]

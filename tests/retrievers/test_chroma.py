@@ -72,6 +72,5 @@ def test_both_searches_are_timed_under_each_condition_without_the_first_question
     found = vector_store.search_times(study)
     assert found["condition"].tolist() == [condition for condition in CONDITIONS for _ in range(2)]
     assert found["method"].tolist() == ["dense", "dense_chroma"] * 3
-    assert (found["search_s"] > 0).all()
     assert {*found["n_questions"]} == {2}
     pd.testing.assert_frame_equal(vector_store.search_times(study), found)  # it is timed once

@@ -4,10 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lib.chunkings.elements import ELEMENT_COLUMNS, merge
+from lib.chunkings.elements import merge
 from lib.retrievers import contextual, element_metadata
 from lib.retrievers.contextual import contexts, excerpt, prefixed_windows, written
 from lib.retrievers.element_metadata import captions, metadata_of, represent, score, sentences_of
+from tests.chunkings.conftest import element_table
 from tests.made import make_study
 
 WINDOW = 48
@@ -85,29 +86,30 @@ CUT = "Acme Co. makes tools and also very many other things that"  # its last se
 
 
 @pytest.mark.parametrize(
-    ("text", "kept"),
+    ("text", "sentences"),
     [("It makes tools in many countries.\nIt", "It makes tools in many countries."), (CUT, CUT), (None, "")],
 )
-def test_a_written_context_is_the_header_and_whole_sentences_or_the_header_alone(written_study, text, kept):
+def test_a_written_context_is_the_header_and_whole_sentences_or_the_header_alone(written_study, text, sentences):
     study = written_study([], [], lambda asked: None if "Bolt" in asked else text)
     rows = [("ACME_2018_10K", 1, BUSINESS), ("ACME_2018_10K", 0, COVER), ("BOLT_8K", 0, "Bolt {x}")]
     study.filings, study.pages = FILINGS, pd.DataFrame(rows, columns=["doc_name", "page", "text"])
     assert contexts(study, "header") == {"ACME_2018_10K": HEADER, "BOLT_8K": "Bolt 8-K."}
     assert not study.generator.asked
-    assert contexts(study, "written") == {"ACME_2018_10K": f"{HEADER} {kept}".strip(), "BOLT_8K": "Bolt 8-K."}
+    assert contexts(study, "written") == {"ACME_2018_10K": f"{HEADER} {sentences}".strip(), "BOLT_8K": "Bolt 8-K."}
     assert written(study).missing["BOLT_8K"] == "it died"
     acme, bolt, *_ = (request.prompt.user for request in study.generator.asked)
     assert acme.startswith(f"{HEADER} Dated December 31, 2018.\nExcerpt: {BUSINESS}\n")
     assert bolt.startswith("Bolt 8-K. \nExcerpt: Bolt {x}\n")
 
 
-PIECES = [(0, "title", "Balance sheet\n"), (0, "title", "(Millions)\n"), (0, "table", "Cash 5 6\nDebt 7 8\n")]
-PIECES += [(0, "text", "Cash rose. Debt fell. Sales rose.\n"), (0, "table", "Sales 1 2\nCosts 3 4\n")]
-PIECES += [(1, "table", "Fees 1 2\nTaxes 3 4")]
-FOUND = pd.DataFrame(PIECES, columns=["page", "kind", "text"])  # each begins where the one before ended
-FOUND["end"] = FOUND["text"].str.len().groupby(FOUND["page"]).cumsum()
-FOUND["start"] = FOUND["end"] - FOUND["text"].str.len()
-FOUND = FOUND.assign(doc_name="DOC", rows="", is_placed=True)[list(ELEMENT_COLUMNS)]
+ELEMENTS = element_table(
+    (0, "title", "Balance sheet\n"),
+    (0, "title", "(Millions)\n"),
+    (0, "table", "Cash 5 6\nDebt 7 8\n"),
+    (0, "text", "Cash rose. Debt fell. Sales rose.\n"),
+    (0, "table", "Sales 1 2\nCosts 3 4\n"),
+    (1, "table", "Fees 1 2\nTaxes 3 4"),
+)
 
 
 def test_keywords_are_the_six_heaviest_terms_and_a_summary_the_three_different_sentences_nearest_to_the_text():
@@ -123,7 +125,7 @@ def test_keywords_are_the_six_heaviest_terms_and_a_summary_the_three_different_s
 
 def test_a_chunk_scores_as_its_nearest_representation_of_which_a_caption_is_the_titles_before_a_table(monkeypatch):
     """Four element chunks; questions and texts are vectors of two made-up dimensions."""
-    seen, study = {}, make_study(chunks=merge(FOUND), with_chunks=lambda name: None)
+    seen, study = {}, make_study(chunks=merge(ELEMENTS), with_chunks=lambda name: None)
 
     def vectors(study, table, chunks, texts):
         assert list(chunks) == list(range(len(texts)))
@@ -131,10 +133,10 @@ def test_a_chunk_scores_as_its_nearest_representation_of_which_a_caption_is_the_
         value = {"keywords": 0.5, "summary": 0.25, "prefix": 0.75}[table.rpartition("_")[2]]
         return np.tile(np.float32([value, 1 - value]), (len(texts), 1))
 
-    monkeypatch.setattr(element_metadata, "elements", lambda study: FOUND)
+    monkeypatch.setattr(element_metadata, "elements", lambda study: ELEMENTS)
     monkeypatch.setattr(element_metadata, "chunk_vectors", vectors)
     monkeypatch.setattr(element_metadata, "question_vectors", lambda study: np.eye(2, dtype=np.float32))
-    assert captions(study.chunks, FOUND) == {0: "Balance sheet (Millions)", 2: "(Millions)", 3: ""}
+    assert captions(study.chunks, ELEMENTS) == {0: "Balance sheet (Millions)", 2: "(Millions)", 3: ""}
     assert score(study, None, kinds=["keywords"]).tolist() == [[0.5] * 4, [0.5] * 4]
     assert score(study, None, kinds=["keywords", "summary", "prefix"]).tolist() == [[0.75] * 4, [0.75] * 4]
     first = ["Balance sheet (Millions)", "Cash rose. Debt fell.", "(Millions)", "Fees 1 2 Taxes 3 4"]

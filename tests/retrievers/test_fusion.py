@@ -12,31 +12,9 @@ from lib import runs
 from lib.folds import make_folds
 from lib.retrievers import convex, fusion
 from lib.retrievers.convex import alpha_values, best_alpha, chosen_alphas
-from lib.retrievers.fusion import min_max, reciprocal_rank_fusion, softmax, standardised
+from lib.retrievers.fusion import min_max, softmax, standardised
 
 NONE = -np.inf
-
-
-def fuse(runs: list[dict[str, str]], ids: str, keys: str = "", k_rrf: int = 60) -> list[list[float]]:
-    """The fused scores of the questions, by id, of runs such as ``{"q1": "ab"}``; keys are the ids unless given."""
-    pairs = [[(question, one) for question, ranked in run.items() for one in ranked] for run in runs]
-    frames = [pd.DataFrame(run, columns=["question_id", "chunk_id"]) for run in pairs]
-    asked = pd.DataFrame({"question_id": sorted({question for run in runs for question in run})})
-    chunks = pd.DataFrame({"chunk_id": list(ids), "key": list(keys or ids)})
-    return reciprocal_rank_fusion(frames, asked, chunks, k_rrf).tolist()
-
-
-@pytest.mark.parametrize(
-    ("lists", "chunks", "fused"),
-    [
-        # a text counts once in a list, at its best rank
-        ([{"q1": "axb"}, {"q1": "xb"}], ("axb", "KKL"), [[2 / 61, NONE, 2 / 62]]),
-        # a list without a question adds nothing to it
-        ([{"q1": "b"}, {"q2": "a"}, {"q1": "ba"}], ("ab",), [[1 / 62, 2 / 61], [1 / 61, NONE]]),
-    ],
-)
-def test_rrf_sums_reciprocal_ranks(lists, chunks, fused):
-    assert fuse(lists, *chunks) == [pytest.approx(row) for row in fused]
 
 
 @pytest.mark.parametrize(
@@ -132,7 +110,7 @@ def test_the_sweep_goes_from_bm25_to_dense_by_a_fortieth_and_is_measured_once(st
     assert by_end.loc["q0", 1.0] == by_end.loc["q3", 0.0] == 1
     assert by_end.loc["q0", 0.0] == by_end.loc["q3", 1.0] < 1
     assert alpha_values(study, EVERY.copy()) is values
-    assert values is not alpha_values(study, EVERY, "softmax") is not alpha_values(study, np.eye(4, dtype=bool))
+    assert alpha_values(study, np.eye(4, dtype=bool)) is not values
 
 
 @pytest.mark.parametrize("normalisation", ["min_max", "softmax"])
@@ -152,5 +130,5 @@ def test_a_company_is_scored_with_what_the_other_one_chose_and_a_single_one_weig
     np.testing.assert_allclose(alone, (dense + sparse) / 2)
 
 
-def test_of_equal_weights_the_smallest_is_chosen():
+def test_of_equal_alphas_the_smallest_is_chosen():
     assert best_alpha(pd.DataFrame({"alpha": [0.0, 0.5, 1.0], "question_id": "q", "ndcg": [0.1, 0.7, 0.7]})) == 0.5

@@ -3,8 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from lib.analysis.judged import context_precision, precision_of, summary
 from lib.answers.answers import Answers
@@ -54,7 +52,6 @@ def test_one_prompt_has_all_documents_from_their_beginning(written_study):
     assert choices(study, run) == {"q0": [2], "q1": [1]}
     first, second = (request.prompt.user for request in study.generator.asked)
     assert first.startswith("Document 0: net sales rose\n\nDocument 1: cash flow\n\nDocument 2: profit\n\nQuestion: c")
-    assert "documents 0 to 2 " in first
     assert "Document 1" not in second
 
 
@@ -102,16 +99,9 @@ def test_labels_are_read_also_where_they_are_cut_and_chunks_from_their_beginning
     assert len(study.generator.asked) == 2
 
 
-@given(st.lists(st.booleans(), max_size=8))
-def test_context_precision_is_one_only_where_the_useful_are_first(verdicts):
-    value = precision_of(verdicts)
-    assert 0 <= value <= 1
-    assert (value == 1) == (any(verdicts) and verdicts == sorted(verdicts, reverse=True))
-    assert precision_of([True, False, True]) == (1 / 1 + 2 / 3) / 2
-
-
 def test_context_precision_is_of_the_first_chunks_and_an_answer_as_relevant_as_its_question_is_near(written_study):
     questions = ["cash flow", "profit", "net", "sales"]
+    assert precision_of([True, False, True]) == (1 / 1 + 2 / 3) / 2
     study = written_study(questions, CHUNKS, lambda asked: None if "n/a" in asked else "Question: cash")
     run = pd.DataFrame({"question_id": ["q0"] * 2 + ["q1"] * 2, "rank": [1, 2] * 2, "useful": [False, True] * 2})
     for k, value in ((2, 1 / 2), (1, 0)):
