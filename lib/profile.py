@@ -30,7 +30,7 @@ class Settings(dict):
         if self._reader:
             raise UndeclaredSetting(
                 f"{self._reader} reads the section {name!r} of the profile, which its row in the method table does "
-                f"not declare; add {name!r} after the function in its row"
+                f"not declare; add it there: settings=({name!r},)"
             )
         raise KeyError(name)
 

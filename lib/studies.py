@@ -9,9 +9,9 @@ from pathlib import Path
 from lib.chunkings.table import CHUNKINGS
 from lib.data.locate import financebench_root, name_of, open_dataset, questions_root
 from lib.files import ARTIFACTS, ROOT, digest_of, write_atomically
-from lib.method_sets import chosen
+from lib.method_sets import chosen, measured
 from lib.methods import METHODS
-from lib.profile import PROFILES, load_profile, path_of
+from lib.profile import PROFILES, Settings, load_profile, path_of
 from lib.published import Published
 from lib.schema import StudyError
 from lib.study import Study
@@ -61,7 +61,7 @@ def open_study(
     if published and not is_here(dataset, questions):
         what = f"The questions of {questions}, or their filings," if questions else "FinanceBench's filings"
         say(f"{what} are not here. {published.sentence} For a live run, choose the dataset demo.")
-        found, settings = published.dataset(), published.settings(settings)
+        found, settings = published.dataset(), without_unpublished(published, published.settings(settings), say)
     else:
         found = open_dataset(dataset, questions, Path(artifacts))
         settings = settings.for_sets(found.collection, found.name)
@@ -98,6 +98,16 @@ def check_parameters(given: dict[str, object], profile: str) -> None:
             raise StudyError(f"second is {value!r}: no question set; give a folder or the name of a published one")
         if name in PRICES and not (type(value) in (int, float) and 0 <= value < math.inf):
             raise StudyError(f"{name} is {value!r}: give a price in USD such as 0.01, not below 0")
+
+
+def without_unpublished(published: Published, settings: Settings, say: Callable[[str], None]) -> Settings:
+    """The settings of a study without filings, in which rows that have no published run are not measured."""
+    published_rows = {place.partition("/")[2] for place in published.manifest["runs"]}
+    unpublished = [name for name in dict.fromkeys(name for name, _ in measured(settings)) if name not in published_rows]
+    if not unpublished:
+        return settings
+    say(f"Left out, as no run of them is published and the filings are not here: {', '.join(unpublished)}")
+    return settings.replaced({"siblings.without": [*settings.siblings.without, *unpublished]})
 
 
 def published_of(questions: str, profile: str) -> Published | None:

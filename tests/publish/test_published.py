@@ -1,5 +1,6 @@
 """Published results as a layer of the store: the same keys and numbers without filings; what needs filings says so."""
 
+import dataclasses
 import gzip
 import json
 
@@ -14,6 +15,8 @@ from lib.book.manifest import write_exports, write_manifest, write_results
 from lib.cache import Cache
 from lib.data.dataset import read_dataset
 from lib.evaluation import evaluate
+from lib.method_sets import measured
+from lib.methods import METHODS
 from lib.published import GENERATIONS_FILE, METRICS_FILE, RESULTS, RUNS_FILE, Published
 from lib.schema import CONDITIONS, NeedsFilings, StudyError
 from lib.studies import open_study
@@ -163,3 +166,15 @@ def test_without_filings_a_chapter_shows_what_is_published(name, no_filings, tmp
     shown = RESULTS / "financebench" / "default" / "shown"
     assert len(paths) >= 4
     assert [one for one in paths if (shown / one).read_bytes() != (tmp_path / "outputs" / one).read_bytes()] == []
+
+
+def test_without_filings_a_row_that_has_no_published_run_is_left_out_and_named(no_filings, tmp_path, monkeypatch):
+    monkeypatch.setitem(METHODS, "mine", dataclasses.replace(METHODS["bm25"], name="mine"))
+    messages = []
+    study = open_study("", artifacts=tmp_path, say=messages.append)
+    assert messages[1:] == ["Left out, as no run of them is published and the filings are not here: mine"]
+    names = {name for name, _ in measured(study.profile)}
+    assert "bm25" in names
+    assert "mine" not in names
+    monkeypatch.delitem(METHODS, "mine")
+    assert open_study("", artifacts=tmp_path, say=messages.append).profile.siblings.without == []
