@@ -44,8 +44,13 @@ def metrics_entry(study: Study, method: str, condition: Condition) -> Entry:
     }
 
     def make() -> pd.DataFrame:
-        texts = None if "evidence" in study.dataset.lacks else chunk_texts(searched)
-        return _measured(study, study.run(method, condition), texts, method, condition)
+        run = study.run(method, condition)
+        if study.has_text or "evidence" in study.dataset.lacks:
+            texts = None if "evidence" in study.dataset.lacks else chunk_texts(searched)
+            return _measured(study, run, texts, method, condition)
+        published = study.published.metrics_of(method, condition)  # overlap needs texts, the others the run alone
+        parts = _measured(study, run, None, method, condition), published[published["metric"].isin(overlap.NAMES)]
+        return in_order(pd.concat(parts, ignore_index=True), study.questions)
 
     stage = f"metrics/{condition}/{method}"
     return study.store.frame_entry(stage, params, make, VERSION, public=True, digest=content_digest)
@@ -93,11 +98,11 @@ def evaluate(study: Study, method: str, condition: Condition = "standard") -> pd
         found = found[found["metric"].isin(MEASURED)].reset_index(drop=True)
     else:
         found = entry.frame()
-        expected = MEASURED - POOLED - set(NEEDS["evidence"] if "evidence" in study.dataset.lacks else ())
-        if lacking := sorted(expected - {*found["metric"]}):
-            raise StudyError(
-                f"stored metrics of {method} lack {', '.join(lacking)}: raise VERSION in lib/evaluation.py"
-            )
+    expected = MEASURED - POOLED - set(NEEDS["evidence"] if "evidence" in study.dataset.lacks else ())
+    if lacking := sorted(expected - {*found["metric"]}):
+        raise StudyError(
+            f"{entry.origin} metrics of {method} lack {', '.join(lacking)}: raise VERSION in lib/evaluation.py"
+        )
     if pooled.pooled_gold(study.dataset.name).empty or found["metric"].isin(POOLED).any():
         return found
     return _with_pooled(study, found, study.run(method, condition), method, condition)

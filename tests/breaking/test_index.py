@@ -92,7 +92,7 @@ def test_an_odd_file_is_left_out_with_its_path_and_stops_no_other(archive, folde
     for words in (" added", "1 left out; read now: 0 pages"):  # at first, and again
         done = run("index")
         (line,) = (line for line in done.stderr.splitlines() if line.startswith("left out: "))
-        assert "X" in line or "pdfs: leads out" in line
+        assert "X" in line or "pdfs: a link out" in line
         assert "1 left out" in done.stdout
         assert words in done.stdout
     assert [name for name in archive.names() if name != "X"] == ["ACME", "BOLT", "CORK"]

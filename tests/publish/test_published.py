@@ -14,7 +14,7 @@ from lib.book.explorer import explorer_data
 from lib.book.manifest import write_exports, write_manifest, write_results
 from lib.cache import Cache
 from lib.data.dataset import read_dataset
-from lib.evaluation import evaluate
+from lib.evaluation import evaluate, metrics_entry
 from lib.method_sets import measured
 from lib.methods import METHODS
 from lib.published import GENERATIONS_FILE, METRICS_FILE, RESULTS, RUNS_FILE, Published
@@ -178,3 +178,14 @@ def test_without_filings_a_row_that_has_no_published_run_is_left_out_and_named(n
     assert "mine" not in names
     monkeypatch.delitem(METHODS, "mine")
     assert open_study("", artifacts=tmp_path, say=messages.append).profile.siblings.without == []
+
+
+def test_without_filings_a_new_version_of_the_metrics_is_measured_from_the_published_runs(
+    no_filings, tmp_path, monkeypatch
+):
+    study = open_study("", artifacts=tmp_path, say=lambda line: None)
+    published = evaluate(study, "bm25").astype({"metric": str, "method": str, "condition": str, "question_id": str})
+    monkeypatch.setattr("lib.evaluation.VERSION", 99)
+    measured_again = evaluate(study, "bm25")
+    pd.testing.assert_frame_equal(measured_again, published, check_dtype=False)
+    assert metrics_entry(study, "bm25", "standard").origin == "computed"
