@@ -100,9 +100,7 @@ def evaluate(study: Study, method: str, condition: Condition = "standard") -> pd
         found = entry.frame()
     expected = MEASURED - POOLED - set(NEEDS["evidence"] if "evidence" in study.dataset.lacks else ())
     if lacking := sorted(expected - {*found["metric"]}):
-        raise StudyError(
-            f"stored metrics of {method} lack {', '.join(lacking)}: raise VERSION in lib/evaluation.py"
-        )
+        raise StudyError(f"stored metrics of {method} lack {', '.join(lacking)}: raise VERSION in lib/evaluation.py")
     if pooled.pooled_gold(study.dataset.name).empty or found["metric"].isin(POOLED).any():
         return found
     return _with_pooled(study, found, study.run(method, condition), method, condition)
