@@ -16,7 +16,6 @@ import pytest
 
 from extras.publish import publish
 from lib.book import manifest
-from lib.data.layout import Dataset
 from lib.evaluation import ANSWER_COLUMNS, merge_answers, read_metrics
 from lib.page_scorer import full
 from lib.page_scorer.pages import folds, load_scores
@@ -209,7 +208,7 @@ def test_what_is_not_whole_or_has_text_is_refused_and_nothing_changes(study, rep
     assert files(root) == {"summary.csv": b"of before"}
 
 
-def test_without_filings_nothing_can_be_published(study, publish_study, monkeypatch):
-    monkeypatch.setattr(Dataset, "has_text", False)
+def test_without_filings_nothing_can_be_published(study, publish_study):
+    study.has_text = False
     with pytest.raises(NeedsFilings, match="publishing needs the filings"):
         publish_study(study)
