@@ -20,10 +20,15 @@ MOVED = {
 }
 
 
+class Picture(nodes.General, nodes.Element):
+    """An image with another layout, the address ``narrow``, for phones."""
+
+
 def setup(app) -> dict:
     """Register what follows."""
     app.connect("html-collect-pages", moved_pages)
     app.connect("doctree-resolved", corrected)
+    app.add_node(Picture, html=(begin_picture, end_picture))
     app.add_node(nodes.citation, override=True, html=(begin_citation, end_citation))
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
@@ -40,13 +45,22 @@ def corrected(app, page: nodes.document, name: str) -> None:
     narrow = {path.name for path in Path(app.srcdir, "figures", NARROW).glob("*.svg")}
     for image in [*page.findall(nodes.image)]:
         if (file := Path(image["uri"]).name) in narrow:
-            place = f"{'../' * name.count('/')}_images/{NARROW}/{file}"
-            source = f'<picture><source media="screen and (max-width: 700px)" srcset="{place}">'
-            begin, end = (nodes.raw("", text, format="html") for text in (source, "</picture>"))
-            image.replace_self([begin, image, end])
+            picture = Picture(narrow=f"{'../' * name.count('/')}_images/{NARROW}/{file}")
+            image.replace_self(picture)
+            picture += image
     for raw in page.findall(nodes.raw):
         if "<th></th>" in raw.astext():
             raw.children = [nodes.Text(raw.astext().replace("<th></th>", "<td></td>"))]
+
+
+def begin_picture(writer: NodeVisitor, node: Picture) -> None:
+    """The layout for phones, before the image."""
+    writer.body.append(f'<picture><source media="screen and (max-width: 700px)" srcset="{node["narrow"]}">')
+
+
+def end_picture(writer: NodeVisitor, node: Picture) -> None:
+    """As it begins."""
+    writer.body.append("</picture>")
 
 
 def begin_citation(writer: NodeVisitor, node: nodes.citation) -> None:
