@@ -44,13 +44,14 @@ def metrics_entry(study: Study, method: str, condition: Condition) -> Entry:
     }
 
     def make() -> pd.DataFrame:
-        run = study.run(method, condition)
-        if study.has_text or "evidence" in study.dataset.lacks:
-            texts = None if "evidence" in study.dataset.lacks else chunk_texts(searched)
-            return _measured(study, run, texts, method, condition)
-        published = study.published.metrics_of(method, condition)  # overlap needs texts, the others the run alone
-        parts = _measured(study, run, None, method, condition), published[published["metric"].isin(overlap.NAMES)]
-        return in_order(pd.concat(parts, ignore_index=True), study.questions)
+        has_evidence = "evidence" not in study.dataset.lacks
+        texts = chunk_texts(searched) if has_evidence and study.has_text else None
+        table = _measured(study, study.run(method, condition), texts, method, condition)
+        if has_evidence and not study.has_text:  # overlap needs texts: that of the same run was published
+            published = study.published.metrics_of(method, condition)
+            of_overlap = published[published["metric"].isin(overlap.NAMES)]
+            table = in_order(pd.concat([table, of_overlap], ignore_index=True), study.questions)
+        return table
 
     stage = f"metrics/{condition}/{method}"
     return study.store.frame_entry(stage, params, make, VERSION, public=True, digest=content_digest)

@@ -60,6 +60,12 @@ class Entry:
         path = self.file(name)
         return path.read_bytes() if path.name == name else gzip.decompress(path.read_bytes())
 
+    @property
+    def has_frame(self) -> bool:
+        """Whether it is a frame or a value; a published run or its metrics are rows of a table, without files."""
+        is_row = self.origin == "published" and not self.names
+        return is_row or any(name in (FRAME, VALUE) or name.endswith(".parquet") for name in self.names)
+
     def frame(self) -> object:
         """Its frame, or its JSON-able value; a StudyError where a published file is broken."""
         [name] = self.names
@@ -134,15 +140,16 @@ class Store:
                 (folder / VALUE).write_text(json.dumps(content, ensure_ascii=False) + "\n", encoding="utf-8")
             return digest and digest(content)
 
-        entry = self.files(stage, params, write, version, public)
-        if entry.origin == "published" or any(name in (FRAME, VALUE) or ".parquet" in name for name in entry.names):
-            return entry
-        self._set_aside(entry.path, f"store: {stage}/{entry.key} is of an earlier version; it is computed again")
-        del self.log[stage, entry.key]
-        return self.files(stage, params, write, version, public)
+        return self.files(stage, params, write, version, public, is_frame=True)
 
     def files(
-        self, stage: str, params: dict, write: Callable[[Path], str | None], version: int = 1, public: bool = False
+        self,
+        stage: str,
+        params: dict,
+        write: Callable[[Path], str | None],
+        version: int = 1,
+        public: bool = False,
+        is_frame: bool = False,
     ) -> Entry:
         """The entry of a result that is files of its own, such as a model's weights, computed where it is missing.
 
@@ -150,14 +157,19 @@ class Store:
             params: all that the result depends on, JSON-able, with the digests of its inputs.
             write: writes the result's files into the folder that it is given; may return the digest of their content.
             public: whether the result is published with the others: small, without text of the dataset.
+            is_frame: whether an entry without a frame, of an earlier version, is computed again.
         """
         key = self.key(stage, params, version)
-        if entry := self.entry(stage, key):
+        if (entry := self.entry(stage, key)) and (entry.has_frame or not is_frame):
             return self._used(entry)
         started = time.perf_counter()
         with exclusively(self.root / "locks" / f"{stage.replace('/', '-')}-{key}", self.say):
             self._inner_s[-1] += time.perf_counter() - started  # waiting is no part of what the asking stage costs
-            if (entry := self._local(stage, key)) is None:
+            entry = self._local(stage, key)
+            if entry and is_frame and not entry.has_frame:  # looked at again, as another process may have mended it
+                self._set_aside(entry.path, f"store: {stage}/{key} is of an earlier version; it is computed again")
+                entry = None
+            if entry is None:
                 about = {"stage": stage, "key": key, "params": params, "version": version}
                 try:
                     entry = self._compute(about | {"origin": "computed", "public": public}, write)
@@ -227,6 +239,7 @@ class Store:
             files = {name: digest_of_file(folder / name) for name in names}
             record = about | {"asked": sorted(asked)} | cost | {"at": time.strftime("%Y-%m-%dT%H:%M:%S")}
             record |= {"files": files, "digest": digest or digest_of(files)[:20]}
+            record["seal"] = digest_of([record["digest"], files])[:20]
             write_atomically(folder / RECORD, json.dumps(record, indent=1))
             folder.replace(target)
         finally:
@@ -248,7 +261,8 @@ def sound_record(path: Path) -> dict | None:
         record = json.loads((path / RECORD).read_text(encoding="utf-8"))
         identity = {name: record[name] for name in ("stage", "version", "params")}
         is_sound = digest_of(identity)[:20] == record["key"] and {"origin", "wall_s"} <= set(record)
-        is_sound &= isinstance(record["digest"], str)
+        given = record["digest"], record["files"]  # the digest is that of the files, or of what they contain
+        is_sound &= record.get("seal") == digest_of(given)[:20] or given[0] == digest_of(given[1])[:20]
         is_sound &= all(digest_of_file(path / name) == sha for name, sha in record["files"].items())
     except (ValueError, TypeError, KeyError, AttributeError, OSError):
         return None

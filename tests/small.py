@@ -7,12 +7,14 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import nbformat
+import pandas as pd
 import pytest
 
 from lib import methods
 from lib.book.headline import headline
 from lib.book.manifest import read_summary, write_exports, write_manifest, write_results
 from lib.models.written import key_of
+from lib.published import GENERATIONS_FILE, METRICS_FILE, RUNS_FILE
 from lib.schema import StudyError
 from lib.study import Study
 from tests.browser import chromium
@@ -38,6 +40,16 @@ EVIDENCE = {
 }
 HOSTILE = '</script><img src=x onerror="window.hacked=1"><b>\'&amp;'
 ECHO = f"The answer to “{QUESTIONS['q1'].upper()}” is 1,577."
+
+#: How each published file is read.
+READERS = {
+    "manifest.json": lambda published: published.manifest,
+    METRICS_FILE: lambda published: published.metrics,
+    RUNS_FILE: lambda published: published.runs,
+    "filings.csv": lambda published: published.filings,
+    "questions.csv": lambda published: published.dataset(),
+    GENERATIONS_FILE: lambda published: published.generations(pd.DataFrame({"question_id": []})),
+}
 
 
 def write_dataset(root: Path) -> Path:

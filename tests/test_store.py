@@ -68,6 +68,7 @@ def changed(stage: str = "stage", **changes: object):
     [
         ("result.txt", lambda text: text[:1]),
         (RECORD, lambda text: b"[]"),
+        (RECORD, changed(digest="0" * 20)),
         (RECORD, changed(params={"a": 2})),
         (RECORD, changed(stage="other")),
     ],

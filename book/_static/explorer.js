@@ -112,7 +112,7 @@
       make("th", { scope: "row" }, make("a", { href: linkTo({ method: method.name }) }, method.title)), ...cellsOf(method));
     const table = (name, rows) => make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": name },
       make("table", {}, caption && make("caption", {}, caption),
-        make("thead", {}, make("tr", {}, ...["Method", ...heads].map((head) => make("th", { scope: "col" }, head)))),
+        make("thead", {}, make("tr", {}, ...["Method", ...heads].map((head) => make("th", { scope: "col" }, head[0].toUpperCase() + head.slice(1))))),
         make("tbody", {}, ...rows.map(row))));
     const others = some.filter((method) => !isFirst(method));
     return make("div", {}, table(label, some.filter(isFirst)),

@@ -27,6 +27,8 @@ STAMPS = "built.json"
 NEEDS = {"06_generation": "answer", "a2_measures": "answer"}
 #: Chapters that read the measures of answers, which 06_generation writes: they run when all others have ended.
 LAST = ("08_claims", "09_question_sets", "a2_measures")
+#: It trains, and begins before the others: what they need without training is computed beside it.
+FIRST = "04_page_scorer"
 WIDGET = "application/vnd.jupyter.widget-view+json"  # a progress bar in Jupyter
 
 
@@ -95,7 +97,7 @@ def error_of(name: str, error: papermill.PapermillExecutionError, failed: Path) 
 
 
 def run_all(names: Sequence[str], given: dict[str, object], target: Path, n_at_once: int) -> None:
-    """Run chapters, ``n_at_once`` at the same time and those in LAST last; what two of them need is computed by one
+    """Run chapters, ``n_at_once`` at the same time, FIRST before the others and those in LAST last; what two of them need is computed by one
     while the other waits. Those that need filings which are not here are left out.
 
     From now on, SIGINT and SIGTERM end the chapters with this process.
@@ -126,7 +128,8 @@ def run_all(names: Sequence[str], given: dict[str, object], target: Path, n_at_o
 
     for is_last in (False, True):
         with ThreadPoolExecutor(n_at_once) as pool:
-            running = [pool.submit(run_one, name) for name in names if (name in LAST) == is_last]
+            part = [name for name in sorted(names, key=lambda name: name != FIRST) if (name in LAST) == is_last]
+            running = [pool.submit(run_one, name) for name in part]
         for chapter in running:
             chapter.result()
 

@@ -8,12 +8,12 @@ from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
 from extras.publish.verify import check_files
-from lib.published import GENERATIONS_FILE, MANIFEST, METRICS_FILE, REQUIRED, RESULTS, RUNS_FILE, Published
+from lib.published import MANIFEST, REQUIRED, RESULTS, Published
 from tests.breaking.damage import DAMAGES, Spoil, cases
+from tests.small import READERS
 
 pytestmark = [pytest.mark.slow, pytest.mark.breaking]
 
@@ -85,16 +85,7 @@ def test_what_is_not_as_published_is_named(root, told, name, spoil, words):
         check_files(Published(root))
 
 
-READERS = {
-    METRICS_FILE: lambda published: published.metrics,
-    RUNS_FILE: lambda published: published.runs,
-    "filings.csv": lambda published: published.filings,
-    "questions.csv": lambda published: published.dataset(),
-    GENERATIONS_FILE: lambda published: published.generations(pd.DataFrame({"question_id": []})),
-}
-
-
-@pytest.mark.parametrize("name", READERS)
+@pytest.mark.parametrize("name", [name for name in READERS if name != "manifest.json"])
 @cases("spoil", {how: DAMAGES[how] for how in ("cut in half", "emptied", "gone", "a dangling link")})
 def test_a_book_that_cannot_read_a_file_names_it(root, told, name, spoil):
     with spoilt(root, name, spoil), told(f"{name} cannot be read", may_work=not name.endswith(".parquet")):

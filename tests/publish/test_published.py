@@ -17,11 +17,11 @@ from lib.data.dataset import read_dataset
 from lib.evaluation import evaluate, metrics_entry
 from lib.method_sets import measured
 from lib.methods import METHODS
-from lib.published import GENERATIONS_FILE, METRICS_FILE, RESULTS, RUNS_FILE, Published
+from lib.published import RESULTS, Published
 from lib.schema import CONDITIONS, NeedsFilings, StudyError
 from lib.studies import open_study
 from lib.study import Study
-from tests.small import ECHO
+from tests.small import ECHO, READERS
 
 
 def counts(study: Study) -> pd.DataFrame:
@@ -101,16 +101,6 @@ def test_with_filings_published_results_are_used_unless_fresh(study, results, sm
     (results.root / "manifest.json").write_text(json.dumps(results.manifest | {"fingerprint": "0123"}))
     assert open_small(say=reports.append).published is None
     assert "is not the dataset that was published as financebench: nothing published is used" in reports[0]
-
-
-READERS = {
-    "manifest.json": lambda published: published.manifest,
-    METRICS_FILE: lambda published: published.metrics,
-    RUNS_FILE: lambda published: published.runs,
-    "filings.csv": lambda published: published.filings,
-    "questions.csv": lambda published: published.dataset(),
-    GENERATIONS_FILE: lambda published: published.generations(pd.DataFrame({"question_id": []})),
-}
 
 
 @pytest.mark.parametrize("name", READERS)
