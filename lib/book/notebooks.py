@@ -97,8 +97,10 @@ def error_of(name: str, error: papermill.PapermillExecutionError, failed: Path) 
 
 
 def run_all(names: Sequence[str], given: dict[str, object], target: Path, n_at_once: int) -> None:
-    """Run chapters, ``n_at_once`` at the same time, FIRST before the others and those in LAST last; what two of them need is computed by one
-    while the other waits. Those that need filings which are not here are left out.
+    """Run chapters, ``n_at_once`` at the same time, FIRST before the others and those in LAST last.
+
+    What two of them need is computed by one while the other waits. Those that need filings which are not here are left
+    out.
 
     From now on, SIGINT and SIGTERM end the chapters with this process.
 
