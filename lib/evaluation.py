@@ -91,7 +91,7 @@ def evaluate_given(
 def evaluate(study: Study, method: str, condition: Condition = "standard") -> pd.DataFrame:
     """The retrieval metrics of one run: METRIC_COLUMNS, every question with 0 where nothing was retrieved.
 
-    Overlap is measured where questions have evidence texts, recall of pooled gold pages where pages were judged.
+    Overlap is measured where questions have evidence texts, recall with further pages that answer where such are known.
     """
     entry = metrics_entry(study, method, condition)
     if entry.origin == "published":
@@ -102,7 +102,7 @@ def evaluate(study: Study, method: str, condition: Condition = "standard") -> pd
     expected = MEASURED - POOLED - set(NEEDS["evidence"] if "evidence" in study.dataset.lacks else ())
     if lacking := sorted(expected - {*found["metric"]}):
         raise StudyError(f"stored metrics of {method} lack {', '.join(lacking)}: raise VERSION in lib/evaluation.py")
-    if pooled.pooled_gold(study.dataset.name).empty or found["metric"].isin(POOLED).any():
+    if found["metric"].isin(POOLED).any():
         return found
     return _with_pooled(study, found, study.run(method, condition), method, condition)
 
@@ -110,8 +110,8 @@ def evaluate(study: Study, method: str, condition: Condition = "standard") -> pd
 def _with_pooled(
     study: Study, found: pd.DataFrame, run: pd.DataFrame, method: str, condition: Condition
 ) -> pd.DataFrame:
-    """A run's metrics with those of pooled gold pages, where pages of the set were judged."""
-    if (judged := pooled.pooled_gold(study.dataset.name)).empty:
+    """A run's metrics with those of pages that answer beside the gold ones, where such are known."""
+    if (judged := pooled.answering_pages(study.dataset.name, study.questions)).empty:
         return found
     company_of, ks = study.filings.set_index("doc_name")["company"], study.profile.metrics.ks
     more = pooled.pooled_metrics(run, study.questions, judged, company_of, ks)

@@ -8,15 +8,16 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 
 from lib.runs import trec_lines
-from lib.schema import PUBLISHED_COLUMNS
+from lib.schema import FURTHER_PAGES, PUBLISHED_COLUMNS
 
 EXPORT_LEVEL = 1  # of compression: each book writes them
 
 
 def questions_csv(questions: pd.DataFrame) -> str:
     """What is published of questions, without text, as CSV."""
-    pages = questions["gold_pages"].map(lambda gold: " ".join(map(str, gold)))
-    return questions.assign(gold_pages=pages)[PUBLISHED_COLUMNS].to_csv(index=False)
+    lists = questions[["gold_pages", *FURTHER_PAGES]].map(lambda pages: " ".join(map(str, pages)))
+    columns = [*PUBLISHED_COLUMNS, *(name for name in FURTHER_PAGES if lists[name].any())]
+    return questions.assign(**lists)[columns].to_csv(index=False)
 
 
 def exported_run(run: pd.DataFrame, tag: str) -> bytes:

@@ -21,7 +21,7 @@ from lib.data.layout import Dataset
 from lib.files import ROOT, digest_of_file
 from lib.profile import Settings
 from lib.runs import placed
-from lib.schema import FILING_COLUMNS, PUBLISHED_COLUMNS, RUN_COLUMNS, StudyError
+from lib.schema import FILING_COLUMNS, FURTHER_PAGES, PUBLISHED_COLUMNS, RUN_COLUMNS, StudyError
 from lib.typed import read_csv, read_table
 
 RESULTS = ROOT / "book" / "results"
@@ -137,13 +137,15 @@ class Published:
 
     @cached_property
     def questions(self) -> pd.DataFrame:
-        """The questions without their texts, in the dataset's order: PUBLISHED_COLUMNS and ``doc_period``."""
+        """The questions without texts, in the dataset's order: PUBLISHED_COLUMNS, FURTHER_PAGES and ``doc_period``."""
         periods = self.filings[["doc_name", "doc_period"]]
 
         def read(path: Path) -> pd.DataFrame:
-            table = read_csv(path, gold_pages=str)[PUBLISHED_COLUMNS].fillna({"gold_pages": ""})
-            gold_pages = [[*map(int, pages.split())] for pages in table["gold_pages"]]
-            return table.assign(gold_pages=gold_pages).merge(periods, "left", "doc_name", validate="many_to_one")
+            table = read_csv(path, gold_pages=str, also=str).reindex(columns=[*PUBLISHED_COLUMNS, *FURTHER_PAGES])
+            lists = {name: table[name].fillna("").str.split() for name in ("gold_pages", *FURTHER_PAGES)}
+            for name in ("gold_pages", "also"):
+                lists[name] = lists[name].map(lambda pages: [*map(int, pages)])
+            return table.assign(**lists).merge(periods, "left", "doc_name", validate="many_to_one")
 
         return self.read("questions.csv", read)
 

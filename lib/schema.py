@@ -17,8 +17,11 @@ CHUNK_COLUMNS = ("chunk_id", "key", "doc_name", "page", "text", "start", "end")
 QUESTION_COLUMNS = (
     *("question_id", "question", "answer", "question_type", "doc_name"),
     *("doc_type", "company", "doc_period", "gold_pages", "evidence"),
+    *("also", "other_filings"),
 )
 PUBLISHED_COLUMNS = ["question_id", "question_type", "doc_name", "doc_type", "company", "gold_pages"]  # of questions
+#: What answers a question in full besides its gold pages: pages of its filing, and ``DOC#p0049`` of other filings.
+FURTHER_PAGES = ["also", "other_filings"]
 FILING_COLUMNS = ("doc_name", "company", "sector", "doc_type", "doc_period", "n_pages")
 DOC_TYPES = {"10k": "10-K", "10k_annualreport": "10-K", "10q": "10-Q", "8k": "8-K", "earnings": "earnings"}
 

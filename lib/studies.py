@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from lib.chunkings.table import CHUNKINGS
-from lib.data.locate import financebench_root, name_of, open_dataset, questions_root
+from lib.data.locate import UNSEEN, financebench_root, name_of, open_dataset, questions_root, unseen_root
 from lib.files import ARTIFACTS, ROOT, digest_of, write_atomically
 from lib.method_sets import chosen, measured
 from lib.methods import METHODS
@@ -38,8 +38,8 @@ def open_study(
     """A study by names, as the notebooks' parameters give them.
 
     Args:
-        dataset: ``financebench``, ``demo``, a path, or empty: FinanceBench where it is on this machine, else what was
-            published of it, else the demo.
+        dataset: ``financebench``, ``unseen-companies``, ``demo``, a path, or empty: FinanceBench where it is on this
+            machine, else what was published of it, else the demo.
         profile: name of a profile or path of a YAML file.
         results: ``published`` to use published results where they have the wanted keys, ``fresh`` to compute all.
         chapter: name of the asking chapter, such as ``03_baselines``.
@@ -57,9 +57,10 @@ def open_study(
     if results not in ("published", "fresh"):
         raise StudyError(f"results is {results!r}: say published or fresh")
     settings = load_profile(profile)
-    published = published_of(questions, settings.name) if results == "published" else None
+    named = questions or (dataset if dataset == UNSEEN else "")
+    published = published_of(named, settings.name) if results == "published" else None
     if published and not is_here(dataset, questions):
-        what = f"The questions of {questions}, or their filings," if questions else "FinanceBench's filings"
+        what = f"The questions of {named}, or their filings," if named else "FinanceBench's filings"
         say(f"{what} are not here. {published.sentence} For a live run, choose the dataset demo.")
         found, settings = published.dataset(), without_unpublished(published, published.settings(settings), say)
     else:
@@ -138,7 +139,8 @@ def with_text(study: Study) -> Study:
 
 def is_here(dataset: str, questions: str = "") -> bool:
     """Whether the filings and the questions of what is named lie on this machine, or are to be downloaded."""
-    return bool(dataset or financebench_root()) and bool(not questions or questions_root(questions))
+    filings = unseen_root() if dataset == UNSEEN else dataset or financebench_root()
+    return bool(filings) and bool(not questions or questions_root(questions))
 
 
 def changed_parameters(given: dict[str, object]) -> dict[str, object]:

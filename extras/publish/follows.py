@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from lib.evaluation import ANSWER_COLUMNS, METRIC_COLUMNS, SUMMARY_COLUMNS, SUMMARY_FILE, read_metrics, summarise
-from lib.metrics.pooled import pooled_gold, pooled_metrics
+from lib.metrics.pooled import answering_pages, pooled_metrics
 from lib.metrics.retrieval import is_gold, retrieval_metrics
 from lib.published import ANSWERS_FILE, OF_RUN, Published
 from lib.schema import CONDITIONS
@@ -81,7 +81,8 @@ def measured(published: Published) -> pd.DataFrame:
     Runs are measured some at once, each question under a name of its own in each.
     """
     questions, ks = published.questions, published.manifest["settings"]["metrics"]["ks"]
-    judged, company_of = pooled_gold(published.manifest["dataset"]), published.filings.set_index("doc_name")["company"]
+    judged = answering_pages(published.manifest["dataset"], questions)
+    company_of = published.filings.set_index("doc_name")["company"]
     places, parts = list(published.runs), []
     for start in range(0, len(places), AT_ONCE):
         named = {"\n".join(place): place for place in places[start : start + AT_ONCE]}

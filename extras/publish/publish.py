@@ -39,6 +39,7 @@ from lib.typed import table_bytes
 SHOWN = re.compile(r"\.\./((?:tables|figures)/[\w.-]+)")  # in a cell's markdown
 BESIDE = (published.ANSWERS_FILE, TIMES, GROWTH, STORES, COSTS, ENGINES)  # published where they are here
 OF_RUNS = {"runs": "key", "metrics": "metrics"}  # stages to what the manifest's runs name their keys
+WHOLE_BOOKS = ("financebench", "demo")  # of other sets runs and metrics may be published alone
 LONG_QUOTE = 50  # words of a filing in a row that a model's answer may hold, as a citation may
 
 
@@ -101,7 +102,8 @@ def check_whole(study: Study) -> dict:
     """The manifest of the outputs, of a run that may be published; errors as of :func:`publish`."""
     study.need_filings("publishing")
     name, dataset, path = study.dataset.name, study.dataset.collection, study.outputs / published.MANIFEST
-    target = "measure" if name != dataset and not (study.outputs / "notebooks").is_dir() else "book"
+    is_book = name in WHOLE_BOOKS or (study.outputs / "notebooks").is_dir()
+    target = "book" if is_book else "measure"
     dataset += f" QUESTIONS={name}" if name != dataset else ""
     commit, manifest, wrong = git_commit(), read_json(path) if path.is_file() else {}, ""
     if not manifest:

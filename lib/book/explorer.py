@@ -27,7 +27,7 @@ from lib.method_sets import TRAINED, baselines, measured
 from lib.methods import METHODS
 from lib.metrics import retrieval
 from lib.metrics.frame import best
-from lib.metrics.pooled import pooled_gold
+from lib.metrics.pooled import answering_pages
 from lib.models.written import read_records
 from lib.schema import CONDITIONS, NeedsFilings
 from lib.study import Study
@@ -84,7 +84,7 @@ def explorer_data(study: Study) -> dict:
         with suppress(NeedsFilings):
             for row in missed_pages(study, method, K).itertuples():
                 questions[row.question_id]["kinds"].setdefault(method, []).append(row.kind)
-    for row in pooled_gold(study.dataset.name).itertuples():
+    for row in answering_pages(study.dataset.name, study.questions).itertuples():
         if row.question_id in questions and row.doc_name in number:
             questions[row.question_id]["pooled"].append([[number[row.doc_name], int(row.page)], row.label])
     for question_id, text in [*calculated(study), *written(study)]:

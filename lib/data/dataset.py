@@ -139,6 +139,8 @@ def _questions(
             "company": question.company or filing["company"],
             "gold_pages": sorted({piece.evidence_page_num for piece in question.evidence}),
             "evidence": "\n\n".join(piece.evidence_text for piece in question.evidence if piece.evidence_text),
+            "also": sorted(set(question.also)),
+            "other_filings": sorted(set(question.other_filings)),
         }
     questions = pd.DataFrame(rows.values(), columns=list(QUESTION_COLUMNS))
     return questions, pd.DataFrame(evidence, columns=EVIDENCE_COLUMNS)

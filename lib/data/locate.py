@@ -15,6 +15,7 @@ from lib.schema import DatasetError
 
 DATA, DEMO, RESULTS = ROOT / "data", ROOT / "data" / "demo", ROOT / "book" / "results"
 DATA_VARIABLE = "RETRIEVAL_GAP_DATA"
+UNSEEN = "unseen-companies"  # the study's own questions, in ``data/``; its filings' text is not in the repository
 RESERVED_NAMES = ("demo", "financebench", "store", "reruns", "locks")  # of datasets and of folders among the artifacts
 RECORD = "dataset.json"  # in a dataset's folder of artifacts: which dataset that is
 
@@ -42,6 +43,12 @@ def financebench_root() -> Path | None:
     return root if is_dataset(root) else None
 
 
+def unseen_root() -> Path | None:
+    """The folder of UNSEEN where the filings lie beside the questions, in ``$RETRIEVAL_GAP_DATA`` or ``data``."""
+    roots = Path(os.environ.get(DATA_VARIABLE) or DATA) / UNSEEN, DATA / UNSEEN
+    return next((root for root in map(folder_of, roots) if is_dataset(root) and (root / "pages").is_dir()), None)
+
+
 def questions_root(name: str) -> Path | None:
     """The folder of a question set on this machine: of this path, or of this name beside other datasets."""
     roots = name, Path(os.environ.get(DATA_VARIABLE) or DATA) / name
@@ -49,8 +56,8 @@ def questions_root(name: str) -> Path | None:
 
 
 def open_dataset(name: str, questions: str = "", artifacts: Path | None = None) -> Dataset:
-    """A dataset: ``financebench`` (downloaded if it is not here), ``demo``, or a folder in their layout; without a name
-    FinanceBench if it is on this machine, else the demo.
+    """A dataset: ``financebench`` (downloaded if it is not here), ``unseen-companies``, ``demo``, or a folder in their
+    layout; without a name FinanceBench if it is on this machine, else the demo.
 
     ``questions`` is another question set over its filings: a folder, or a name beside other datasets. ``artifacts`` is
     the folder in which it is :func:`recorded`.
@@ -70,6 +77,10 @@ def _open_collection(name: str) -> Dataset:
     root = financebench_root() if name in ("", "financebench") else None
     if name == "financebench" or root:
         return read_dataset(root or download_financebench(DATA / "financebench"), "financebench")
+    if name == UNSEEN:
+        if root := unseen_root():
+            return read_dataset(root, UNSEEN)
+        raise DatasetError(f"{UNSEEN}: the filings are not here; put their text into {DATA / UNSEEN}/pages")
     if not name:
         print("FinanceBench is not here: this is the synthetic DEMO. For the study use DATASET=financebench.")
     root = DEMO if name in ("", "demo") else folder_of(name)
@@ -101,7 +112,8 @@ def recorded(dataset: Dataset, artifacts: Path | None) -> Dataset:
     """
     place = {"questions": str(dataset.question_file.resolve()), "filings": str(dataset.root.resolve())}
     record, other, files = place | {"fingerprint": dataset.fingerprint}, {}, []
-    if dataset.root not in (DEMO, financebench_root()) or dataset.collection != dataset.name:  # not the study's
+    is_own = dataset.root in (DEMO, financebench_root(), unseen_root()) and dataset.collection == dataset.name
+    if not is_own:
         other = {"fingerprint": ""} if dataset.name in RESERVED_NAMES else {}
         files.append(RESULTS / dataset.name / "default" / "manifest.json")
     if artifacts:

@@ -95,5 +95,14 @@ def check_gold(dataset: Dataset, pages: pd.DataFrame, problems: Problems | None 
             share = len(words & words_in_any_script(texts[piece.page])) / len(words)
             if share < MIN_OVERLAP:
                 add(f"{gold} has only {share:.0%} of the evidence's words; {GOLD_PAGE} or the text")
+    n_pages = filings.map(len)
+    for one in dataset.questions.itertuples():
+        places = [(one.doc_name, page) for page in one.also]
+        places += [(doc_name, int(page)) for doc_name, _, page in (name.rpartition("#p") for name in one.other_filings)]
+        for doc_name, page in places:
+            if doc_name in n_pages and page >= n_pages[doc_name]:
+                wrong = f"page {page} of {doc_name} is past its end ({n_pages[doc_name]} pages, 0-based)"
+                fix = f"correct also or other_filings of {one.question_id}"
+                problems.add(dataset.question_file, f"{wrong}; {fix}")
     problems.stop()
     return len(dataset.evidence)

@@ -15,6 +15,7 @@ from lib.schema import DatasetError, doc_type_label, invalid_values
 
 NAME_RULE = "use ASCII letters, digits, '_', '-' and '.' only, at most 200"
 ID_RULE = "use letters, digits and - _ . : / # + = @ only, such as 'q-1'"
+PAGE_RULE = "give a filing and a page, such as '3M_2018_10K#p0049'"
 CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 MOST_LETTERS, MOST_LINES = 80, 50  # of a wrong value in a message; of problems in it
 
@@ -28,9 +29,17 @@ def _as_text(value: object) -> object:
     return str(value) if type(value) in (int, float) and math.isfinite(value) else value
 
 
+def _as_page_id(text: str) -> str:
+    doc_name, sign, page = text.rpartition("#p")
+    if not (sign and is_safe_name(doc_name) and re.fullmatch("[0-9]{4,9}", page)):
+        raise ValueError(PAGE_RULE)
+    return text
+
+
 Name = Annotated[str, Predicate(is_safe_name), Field(description=NAME_RULE)]
 #: No sign of an id has a meaning in HTML, or separates columns of a run.
 Id = Annotated[str, Field(pattern=r"^[\p{L}\p{M}\p{N}_.:/#+=@-]+$", description=ID_RULE)]
+PageId = Annotated[str, AfterValidator(_as_page_id)]
 Words = Annotated[str, Field(min_length=0)]  # a limit, so that half a surrogate pair is refused
 Text = Annotated[Words, BeforeValidator(_as_text)]
 Label = Annotated[Text, Field(pattern=r"^[^\p{Cc}\u2028\u2029]*$", description="give one line of text")]
@@ -73,6 +82,8 @@ class Question(Record):
     doc_name: Name
     evidence: list[Piece]
     company: Label = ""
+    also: list[Annotated[int, Field(ge=0)]] = []  # pages of the filing that answer in full, too
+    other_filings: list[PageId] = []  # and pages of other filings
 
 
 class Document(Record):

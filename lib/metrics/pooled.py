@@ -1,8 +1,9 @@
-"""Page recall where pages beyond the annotators' answer, too: gold pages are pooled over methods and judged.
+"""Page recall where pages beyond the annotators' answer, too.
 
-Pooling is Spärck Jones & van Rijsbergen's (1975). ``pooled_gold/SET.csv`` has the labels of a question set, by two
-readers, and a third where they differ, ``again`` a further reading of some that were drawn at random; a label without
-readers is by the rule that ``protocol.md`` states.
+Either gold pages are pooled over methods and judged (Spärck Jones & van Rijsbergen, 1975): ``pooled_gold/SET.csv`` has
+the labels of a question set, by two readers, and a third where they differ, ``again`` a further reading of some that
+were drawn at random; a label without readers is by the rule that ``protocol.md`` states. Or the questions themselves
+list further pages (FURTHER_PAGES), of their filing and of others.
 """
 
 from collections.abc import Sequence
@@ -17,6 +18,7 @@ from lib.typed import read_csv
 
 FOLDER = Path(__file__).with_name("pooled_gold")
 FULL, PART, NO = "full", "part", "no"  # whether a page answers its question
+ELSEWHERE = "elsewhere"  # it does, but is of another filing than the one that is asked for
 COLUMNS = [*PAGE, "reader_1", "reader_2", "reader_3", "label", "again"]
 
 
@@ -27,11 +29,35 @@ def pooled_gold(question_set: str) -> pd.DataFrame:
     return read_csv(path) if path.is_file() else pd.DataFrame(columns=COLUMNS)
 
 
+def answering_pages(question_set: str, questions: pd.DataFrame) -> pd.DataFrame:
+    """The pages beyond the gold ones whose ``label`` is known (PAGE and label): those that were judged, else those that
+    the questions list; none where there are neither."""
+    if len(judged := pooled_gold(question_set)):
+        return judged[[*PAGE, "label"]]
+    rows = []
+    for one in questions.itertuples():
+        rows += [(one.question_id, one.doc_name, page, FULL) for page in one.also]
+        places = (page.rpartition("#p") for page in one.other_filings)
+        rows += [(one.question_id, doc_name, int(page), ELSEWHERE) for doc_name, _, page in places]
+    return pd.DataFrame(rows, columns=[*PAGE, "label"])
+
+
 def page_recall_pooled(run: pd.DataFrame, questions: pd.DataFrame, judged: pd.DataFrame, k: int) -> pd.Series:
     """1.0 if a page of the top k chunks answers in full, else page recall; indexed by question_id."""
-    full, top = judged[judged["label"] == FULL], run[run["rank"] <= k]
-    recall, answered = page_recall(run, questions, k), top.merge(full[PAGE], on=PAGE)["question_id"]
-    return recall.mask(recall.index.isin(answered), 1.0).rename("page_recall_pooled")
+    return _with_answering(run, questions, judged, (FULL,), k).rename("page_recall_pooled")
+
+
+def page_recall_lenient(run: pd.DataFrame, questions: pd.DataFrame, judged: pd.DataFrame, k: int) -> pd.Series:
+    """As :func:`page_recall_pooled`, where pages of other filings count, too."""
+    return _with_answering(run, questions, judged, (FULL, ELSEWHERE), k).rename("page_recall_lenient")
+
+
+def _with_answering(
+    run: pd.DataFrame, questions: pd.DataFrame, judged: pd.DataFrame, labels: Sequence[str], k: int
+) -> pd.Series:
+    answering, top = judged[judged["label"].isin(labels)], run[run["rank"] <= k]
+    recall, answered = page_recall(run, questions, k), top.merge(answering[PAGE], on=PAGE)["question_id"]
+    return recall.mask(recall.index.isin(answered), 1.0)
 
 
 def pages_unjudged(
@@ -49,11 +75,17 @@ def pages_unjudged(
 def pooled_metrics(
     run: pd.DataFrame, questions: pd.DataFrame, judged: pd.DataFrame, company_of: pd.Series, ks: Sequence[int]
 ) -> pd.DataFrame:
-    """All of METRICS for one run as a long frame; ks are depths in chunks."""
-    parts = []
+    """Those of METRICS for one run that the labels allow, as a long frame; ks are depths in chunks.
+
+    Where the questions list further pages, what is not listed was read and does not answer; where some of these are of
+    other filings, recall is measured with them, too.
+    """
+    is_pool, has_others, parts = judged["label"].isin([PART, NO]).any(), (judged["label"] == ELSEWHERE).any(), []
     for k in ks:
-        both = page_recall_pooled(run, questions, judged, k), pages_unjudged(run, questions, judged, company_of, k)
-        parts += [long_frame(values, values.name, k) for values in both]
+        found = [page_recall_pooled(run, questions, judged, k)]
+        found += [page_recall_lenient(run, questions, judged, k)] if has_others else []
+        found += [pages_unjudged(run, questions, judged, company_of, k)] if is_pool else []
+        parts += [long_frame(values, values.name, k) for values in found]
     return pd.concat(parts, ignore_index=True)
 
 
@@ -61,5 +93,6 @@ METRICS = (
     Metric(
         "page_recall_pooled", "Page recall, pooled gold", "Spärck Jones & van Rijsbergen (1975)", page_recall_pooled
     ),
+    Metric("page_recall_lenient", "Page recall, also in other filings", "this study", page_recall_lenient),
     Metric("pages_unjudged", "Pages not judged", "Buckley & Voorhees (SIGIR 2004)", pages_unjudged),
 )

@@ -85,6 +85,14 @@ def test_another_set_has_its_questions_and_the_collection_s_filings_and_pages(se
     assert (found.filings_digest == own.filings_digest, found.fingerprint == own.fingerprint) == (True, False)
     assert (found.lacks, own.lacks) == (("evidence",), ())
     found, _ = second(record | {"pages": [2]})
+    further = {"also": [1, 0, 1], "other_filings": [f"{ACME}#p0002"]}
+    [row] = second(record | further)[0].questions.to_dict("records")
+    assert (row["also"], row["other_filings"]) == ([0, 1], further["other_filings"])
+    past_end, _ = second(record | {"also": [2], "other_filings": [f"{ACME}#p0003"]})
+    assert [line.rpartition("; ")[2] for line in problems_of(check_gold, past_end, extract_pages(own))] == [
+        "correct also or other_filings of s1",
+        "correct also or other_filings of s1",
+    ]
     [past] = problems_of(check_gold, found, extract_pages(own))
     assert past.startswith(f"data/my_questions.jsonl line 1: gold page 2 of {BOLT} is past its end")
     with pytest.raises(DatasetError, match=r"my_questions.jsonl: no question asks about a filing of test; name"):
@@ -136,6 +144,11 @@ BAD_QUESTIONS = [
     ({"doc_name": "../../x"}, "doc_name is '../../x'"),
     ({"doc_name": "COIL_1"}, "neither pdfs/COIL_1.pdf nor pages/COIL_1.jsonl exists"),
     ({"evidence": ["net sales"]}, "evidence.0 is 'net sales'"),
+    ({"also": [-1]}, "also.0 is -1"),
+    (
+        {"other_filings": ["ACME_2020_10K page 3"]},
+        "other_filings.0 is 'ACME_2020_10K page 3'; give a filing and a page",
+    ),
     (evidence(evidence_page_num=-1), "evidence.0.evidence_page_num is -1"),
     (evidence(evidence_page_num="1"), "evidence.0.evidence_page_num is '1'"),
     (evidence(evidence_page_num=None), "evidence.0.evidence_page_num is missing"),

@@ -5,7 +5,7 @@ import pytest
 
 from lib.evaluation import METRIC_COLUMNS
 from lib.metrics.frame import Metrics, best
-from lib.metrics.pooled import FULL, NO, PART, pooled_gold, pooled_metrics
+from lib.metrics.pooled import FULL, NO, PART, answering_pages, pooled_gold, pooled_metrics
 from lib.metrics.retrieval import PAGE
 from lib.published import Published
 from lib.schema import StudyError
@@ -65,13 +65,23 @@ COMPANIES = pd.Series({"A": "ash", "A2": "ash", "B": "birch"})
 
 
 def test_a_full_page_is_enough_else_gold_pages_count_and_what_nobody_judged_is_counted():
-    found = pooled_metrics(RUN, QUESTIONS, JUDGED.iloc[:1], COMPANIES, [1, 2, 4])
+    found = pooled_metrics(RUN, QUESTIONS, JUDGED.iloc[[0, 3]], COMPANIES, [1, 2, 4])
     values = found.set_index(["metric", "question_id", "k"])["value"].to_dict()
     assert [values["page_recall_pooled", "q1", k] for k in (1, 2, 4)] == [0.5, 1.0, 1.0]
     assert {values["page_recall_pooled", "q2", k] for k in (1, 2, 4)} == {0.0}
     # neither a page of another company nor a second chunk of a page is one more page that nobody judged
     assert [values["pages_unjudged", "q1", 4], values["pages_unjudged", "q2", 4]] == [pytest.approx(2 / 3), 0.5]
     assert pooled_metrics(RUN.iloc[:0], QUESTIONS, JUDGED, COMPANIES, [4])["value"].eq(0).all()
+
+
+def test_further_pages_of_questions_count_and_those_of_other_filings_apart():
+    listed = QUESTIONS.assign(also=[[7], []], other_filings=[["A2#p0007"], ["A#p0002"]])
+    answering = answering_pages("a set that nobody judged", listed)
+    found = pooled_metrics(RUN, listed, answering, COMPANIES, [1, 2, 3])
+    values = found.pivot(index=["question_id", "k"], columns="metric", values="value")
+    assert values.columns.tolist() == ["page_recall_lenient", "page_recall_pooled"]
+    assert values["page_recall_pooled"].tolist() == [0.5, 0.5, 1.0, 0.0, 0.0, 0.0]
+    assert values["page_recall_lenient"].tolist() == [0.5, 1.0, 1.0, 1.0, 1.0, 1.0]
 
 
 def test_published_labels_are_of_readers_or_the_rule_and_of_known_questions():
