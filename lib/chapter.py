@@ -10,6 +10,7 @@ from IPython import get_ipython
 
 from lib import stats
 from lib.analysis import encoders, measured, sizes
+from lib.analysis.unseen import unseen_study
 from lib.evaluation import evaluate, summarise
 from lib.files import ROOT
 from lib.method_sets import baselines, chosen, compared, of_family
@@ -56,6 +57,10 @@ class Chapter(Study):
         """These questions with another profile's encoder, as published; None where they are not."""
         pair = encoders.pairs(self).get(self.dataset.name) if profile == encoders.BETTER else None
         return self.of(pair[1]) if pair else None
+
+    def unseen(self) -> Self:
+        """The questions about unseen companies under this profile, see :func:`lib.analysis.unseen.unseen_study`."""
+        return self.of(unseen_study(self))
 
     @property
     def draws(self) -> Resampling:

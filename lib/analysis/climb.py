@@ -6,9 +6,11 @@ from typing import NamedTuple
 import pandas as pd
 
 from lib.analysis.families import corrected, page_recalls
-from lib.analysis.ladder import LADDER, published_name
-from lib.analysis.measured import times
-from lib.evaluation import in_order
+from lib.analysis.ladder import RUNG_OF, mean_over_draws
+from lib.analysis.measured import times, with_filings
+from lib.analysis.unseen import unseen_study
+from lib.evaluation import evaluate_all, in_order
+from lib.method_sets import measured
 from lib.metrics.frame import Metrics
 from lib.stats import Resampling, compare, means
 from lib.study import Study
@@ -23,7 +25,6 @@ class Step(NamedTuple):
     needs: str
     method: str
     k: int = K
-    rung: str = ""  # of the ladder, whose recall is the mean over the draws of the folds
 
 
 CLIMB = (
@@ -33,26 +34,18 @@ CLIMB = (
         "metadata of the filings",
         "dense_records",
     ),
+    Step("Search them by words (BM25) as well, and fuse both lists", "nothing more", "hybrid_rrf_records"),
     Step(
-        "Rank the pages of these filings by a small adapter on frozen embeddings (the light page scorer)",
+        "In place of fusion, rank pages by words, identity, row labels and statements together, by trees (Ahead)",
         "labelled questions about other companies",
-        "page_scorer_light_order_records",
-    ),
-    Step(
-        "In place of the adapter, rank these pages by words, identity, row labels and statements together (Ahead)",
-        "the same",
         "ahead_general",
-        rung=LADDER[-2].name,
     ),
-    Step(
-        "Add hand-written kinds of pages to it",
-        "a list of line items for each kind of page",
-        "ahead",
-        rung=LADDER[-1].name,
-    ),
+    Step("Add hand-written kinds of pages to it", "a list of line items for each kind of page", "ahead"),
     Step("Read 20 chunks instead of 5", "four times the tokens per question", "ahead", 20),
 )
 DIFFERENCE = ["difference", "difference_low", "difference_high"]
+UNSEEN_COLUMNS = "unseen unseen_low unseen_high unseen_difference unseen_difference_low unseen_difference_high".split()
+UNSEEN_COLUMNS += ["unseen_verdict"]
 
 
 def beside_the_one_before(recall: pd.DataFrame, draws: Resampling) -> pd.DataFrame:
@@ -76,14 +69,15 @@ def climb(study: Study, rows: pd.DataFrame) -> pd.DataFrame:
     if len(steps) < 2:
         return found
     pages, docs = (
-        pd.DataFrame({step.do: recall_of(metrics, step, metric) for step in steps})
+        pd.DataFrame({step.do: mean_over_draws(metrics, step.method, metric, step.k) for step in steps})
         for metric in ("page_recall", "doc_recall")
     )
     levels = beside_the_one_before(pages, draws)[["n", "mean", "low", "high", *DIFFERENCE]]
     levels = levels.set_axis(["n", "page_recall", "page_recall_low", "page_recall_high", *DIFFERENCE], axis=1)
     found = found.join(levels.reset_index(drop=True)).assign(doc_recall=docs.mean().array)
     values = page_recalls(metrics, K)
-    names = [step.rung if step.rung in values else step.method for step in steps]
+    rungs = [RUNG_OF.get(step.method, "") if step.k == K else "" for step in steps]
+    names = [rung if rung in values else step.method for rung, step in zip(rungs, steps, strict=True)]
     contrasts = [(form, base) for base, form in pairwise(names)]
     tested = [pair for pair, step in zip(contrasts, steps[1:], strict=True) if step.k == K]
     p_holm = corrected(draws, values, tested)
@@ -94,7 +88,15 @@ def climb(study: Study, rows: pd.DataFrame) -> pd.DataFrame:
     return found
 
 
-def recall_of(metrics: Metrics, step: Step, metric: str) -> pd.Series:
-    """A step's recall by question: of a rung the mean over the draws of the folds, where they were drawn."""
-    drawn = "ahead", published_name(metric, step.rung), step.k
-    return metrics[drawn] if drawn in metrics else metrics[step.method, metric, step.k]
+def climb_unseen(study: Study, steps: pd.DataFrame) -> pd.DataFrame:
+    """What the ``method`` and ``k`` of each step find of unseen companies, a row a step (UNSEEN_COLUMNS): page recall,
+    the difference from the step before, and the verdict, p corrected over the steps; no columns where that is neither
+    published nor can be measured here."""
+    other = with_filings(lambda: unseen_study(study))
+    here = {name for name, condition in measured(other.profile) if condition == "standard"} if other else set()
+    if other is None or not here >= {*steps["method"]}:
+        return pd.DataFrame(index=steps.index)
+    metrics = evaluate_all(other, dict.fromkeys(steps["method"]), ["standard"])
+    recall = pd.DataFrame({row.do: metrics[row.method, "page_recall", row.k] for row in steps.itertuples()})
+    found = beside_the_one_before(recall, Resampling.of(other))[["mean", "low", "high", *DIFFERENCE, "verdict"]]
+    return found.set_axis(UNSEEN_COLUMNS, axis=1).reset_index(drop=True)

@@ -1,22 +1,35 @@
-"""What the first page states beside the summary: losses by pooled gold, Ahead on outside sets, answers and encoders."""
+"""What the first page states beside the summary: losses by pooled gold, unseen companies, answers and encoders."""
 
+from collections.abc import Sequence
 from functools import partial
+from typing import NamedTuple
 
 import pandas as pd
 
 from lib.ahead.sets import SETS
 from lib.analysis import encoders
 from lib.analysis.answered import RANKER, on_sets
-from lib.analysis.outside import outside_sets
+from lib.analysis.calibration import NUMBER, systems
+from lib.analysis.measured import with_filings
 from lib.analysis.question_sets import of_collection
-from lib.evaluation import SUMMARY_FILE, read_metrics
+from lib.analysis.unseen import CONTRASTS, contrasts, unseen_study
+from lib.evaluation import SUMMARY_FILE, evaluate_all, read_metrics
 from lib.metrics.frame import Metrics
 from lib.published import ANSWERS_FILE, Published
-from lib.stats import Resampling, compare, holm, with_p_holm
+from lib.stats import Resampling
 from lib.studies import open_study
 from lib.study import Study
 from lib.typed import read_csv
 
+UNSEEN_ROWS = ("dense", "dense_records", "hybrid_rrf_records", "ahead_general", "ahead")
+TYPES = (
+    ("metrics-generated", "figures of statements"),
+    ("domain-relevant", "what one asks of any company"),
+    ("novel-generated", "what only one report lets one ask"),
+)
+#: The systems that people labelled: what they were given, by what that is here.
+PEOPLE = {"all": "sharedStore", "filing": "singleStore", "pages": "oracle_reverse"}
+PEOPLE = {given: f"gpt-4-1106-preview_{name}" for given, name in PEOPLE.items()}
 CALCULATED = {"ahead", "best-baseline", "oracle-page"}
 
 
@@ -30,16 +43,45 @@ def lost_by_pooled_gold(metrics: Metrics, method: str, k: int) -> float | None:
     return (reached - pages).clip(lower=0).mean()
 
 
-def outside_gains(draws: Resampling) -> pd.DataFrame:
-    """Ahead less dense search behind the match on each outside set: :func:`lib.stats.compare` and ``set``, p corrected
-    with those of its page kinds, as in chapter 7."""
-    parts = []
-    for name, unseen in outside_sets(draws).items():
-        above, below = unseen.pages[["ahead", "ahead"]], unseen.pages[["dense_records", "ahead_general"]]
-        above.columns = below.columns = ["match", "kinds"]
-        parts.append(compare(above, below, unseen.draws).assign(set=name))
-    found = pd.concat(parts)
-    return with_p_holm(found, holm(found["p"])).loc[["match"]]
+class Unseen(NamedTuple):
+    """What was found of unseen companies: page recall of UNSEEN_ROWS, of all questions and by type."""
+
+    n: int
+    companies: int
+    mean: pd.Series
+    by_type: pd.DataFrame  # types × rows
+    contrasts: pd.DataFrame  # lib.analysis.unseen.contrasts by name
+    types: Sequence[tuple[str, str]] = TYPES
+
+    def gain(self, name: str) -> str:
+        """A contrast in words: its difference, interval and verdict."""
+        row = self.contrasts.loc[name]
+        return f"{row['difference']:+.2f} [{row['low']:+.2f}, {row['high']:+.2f}] ({row['verdict']})"
+
+
+def on_unseen(study: Study, k: int) -> Unseen | None:
+    """What is found of unseen companies with the study's models; None where that is neither published nor can be
+    measured here, or the study is of other questions than FinanceBench's."""
+    other = with_filings(lambda: unseen_study(study)) if study.dataset.name == "financebench" else None
+    if other is None:
+        return None
+    metrics = evaluate_all(other, UNSEEN_ROWS, ["standard"])
+    recall = pd.DataFrame({name: metrics[name, "page_recall", k] for name in UNSEEN_ROWS})
+    asked = other.questions.set_index("question_id")
+    by_type = recall.groupby(asked["question_type"]).mean()
+    tested = contrasts(Resampling.of(other), recall, CONTRASTS).set_index("contrast")
+    return Unseen(len(asked), asked["company"].nunique(), recall.mean(), by_type, tested)
+
+
+def labelled_by_people(study: Study) -> dict[str, object] | None:
+    """The share of right numbers of GPT-4 (1106-preview), as people labelled them (Islam et al., 2023): of ``all``
+    filings, the ``filing`` and the ``pages``, with ``n`` and ``model``; None where no labels are known."""
+    found = with_filings(lambda: systems(study), pd.DataFrame(columns=["kind", "system"]))
+    shares = found[found["kind"] == NUMBER].set_index("system").reindex(PEOPLE.values())
+    if shares.empty or shares["people"].isna().any():
+        return None
+    by_context = dict(zip(PEOPLE, shares["people"], strict=True))
+    return by_context | {"n": int(shares["n"].iloc[0]), "model": "GPT-4"}
 
 
 def calculated_shares(study: Study) -> dict[str, float] | None:

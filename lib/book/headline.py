@@ -4,10 +4,9 @@ import math
 
 import pandas as pd
 
-from lib.ahead.sets import SETS
 from lib.analysis import encoders, finding
 from lib.analysis.breakdowns import NAMED, named
-from lib.analysis.climb import K, climb
+from lib.analysis.climb import UNSEEN_COLUMNS, K, climb, climb_unseen
 from lib.analysis.ladder import LADDER, published_name
 from lib.book.manifest import read_summary
 from lib.book.templates import filled
@@ -18,10 +17,10 @@ from lib.models.weights import lock, models_of, weights_of
 from lib.published import METRICS_FILE, Published
 from lib.show.output import drawing, gain, interval, show
 from lib.show.tables import title
-from lib.stats import Resampling, verdicts
+from lib.stats import verdicts
 from lib.study import Study
 
-FIGURE = "lost"  # drawn by chapter 02
+FIGURES = ("lost-both", "lost")  # drawn by chapters 11 and 02: the first that is there
 ALT = "Stacked bars of the pages with evidence: found, right filing but wrong page, and wrong filing."
 MOST_PARAMETERS = 1e9  # of a small model
 OF_FIGURE = (
@@ -29,11 +28,11 @@ OF_FIGURE = (
     "*records* are the filings' metadata. "
 )
 OF_CLIMB = (
-    "Each step beside the one above it: page recall (share of the gold pages in the chunks read; *pooled* "
-    "counts every page that two readers, language models, found to answer in full), paired gain with 95 % "
-    "interval, seconds per question, n = {n}. Verdicts have p corrected (Holm) within the family of tests of "
-    "the step's chapter; to read more chunks cannot lose and is not tested. Ahead's recall is the mean over "
-    "several draws of its folds; the last step and *pooled* have the first draw."
+    "Each step beside the one above it: page recall (share of the gold pages in the chunks read), paired gain with "
+    "95 % interval, seconds per question, n = {n}; then the same on questions about companies that nobody tuned for. "
+    "Verdicts have p corrected (Holm) within the family of tests of the step's chapter, on unseen companies over the "
+    "steps; to read more chunks cannot lose and is not tested here. Ahead's recall is the mean over several draws of "
+    "its folds, that of the last step of the first draw."
 )
 
 
@@ -48,13 +47,11 @@ def ordinary(summary: pd.DataFrame) -> str:
     return best(summary[(summary["k"] == K) & summary["method"].isin(baselines())])["method"]
 
 
-def sentences(summary: pd.DataFrame, metrics: Metrics) -> list[str]:
-    """The finding in one sentence, and three that explain it, with the numbers of a summary (SUMMARY_COLUMNS)."""
+def sentences(summary: pd.DataFrame, metrics: Metrics, unseen: finding.Unseen | None = None) -> list[str]:
+    """The finding in one sentence, and those that explain it, with the numbers of a summary (SUMMARY_COLUMNS)."""
     pages, docs = (at_k(summary, metric)["mean"] for metric in ("page_recall", "doc_recall"))
     base = ordinary(summary)
-    without_kinds, whole = (
-        at_k(summary, published_name("page_recall", rung.name))["mean"].get("ahead") for rung in LADDER[-2:]
-    )
+    without_kinds, whole = rungs(summary)
     return filled(
         "sentences",
         k=K,
@@ -63,9 +60,17 @@ def sentences(summary: pd.DataFrame, metrics: Metrics) -> list[str]:
         doc=docs[base],
         pooled=finding.lost_by_pooled_gold(metrics, base, K),
         match=[pages[name] for name in ("dense", "dense_records") if name in pages],
+        hybrid=pages.get("hybrid_rrf_records"),
         ahead=pages.get("ahead") if whole is None else whole,
         without_kinds=without_kinds,
+        unseen=unseen,
     ).splitlines()
+
+
+def rungs(summary: pd.DataFrame) -> list[float | None]:
+    """Ahead's page recall without and with its page kinds, means over the draws of its folds; None where there are
+    none."""
+    return [at_k(summary, published_name("page_recall", rung.name))["mean"].get("ahead") for rung in LADDER[-2:]]
 
 
 def intervals(summary: pd.DataFrame) -> str:
@@ -76,18 +81,19 @@ def intervals(summary: pd.DataFrame) -> str:
         rows = at_k(summary, metric)
         ends = rows[rows.index == base][["low", "high"]].itertuples(index=False)
         parts += [f"{what} {low:.0%} to {high:.0%}" for low, high in ends]
-    drawn = f" {title('ahead')} has the first draw of its folds." if "ahead" in {*summary["method"]} else ""
-    return f"{title(base)}, which was chosen on these questions, has 95 % intervals of: {', '.join(parts)}.{drawn}"
+    return f"{title(base)}, which was chosen on these questions, has 95 % intervals of: {', '.join(parts)}."
 
 
-def trust(study: Study, summary: pd.DataFrame) -> list[str]:
-    """How far the finding can be relied on: the two largest cautions."""
+def trust(study: Study, summary: pd.DataFrame, unseen: finding.Unseen | None = None) -> list[str]:
+    """How far the finding can be relied on."""
     label = named(study).set_index("question_id")["named"]
     models = models_of(study.profile)
-    has_ahead = "ahead" in at_k(summary, "page_recall").index and study.dataset.collection in SETS
+    without_kinds, whole = rungs(summary)
     return filled(
         "trust",
-        outside=finding.outside_gains(Resampling.of(study)).to_dict("records") if has_ahead else [],
+        unseen=unseen,
+        kinds=None if whole is None else whole - without_kinds,
+        people=finding.labelled_by_people(study),
         n=len(study.questions),
         n_companies=study.questions["company"].nunique(),
         named=(label == NAMED[0]).mean() if len(label) else None,
@@ -118,14 +124,18 @@ def further(study: Study, summary: pd.DataFrame) -> list[str]:
 def headline(study: Study, summary: pd.DataFrame) -> str:
     """The fragment that the index page includes: MyST, with paths as from ``book/``."""
     metrics = read_metrics(study.outputs / METRICS_FILE)
-    found, *explained = sentences(summary, Metrics(metrics))
+    unseen = finding.on_unseen(study, K)
+    found, *explained = sentences(summary, Metrics(metrics), unseen)
     rows, figure, climbed = climb(study, metrics), "", ""
-    if (study.outputs / "figures" / f"{FIGURE}.svg").is_file():
-        figure = drawing(study, FIGURE, "headline", OF_FIGURE.format(k=K) + intervals(summary), ALT).markdown
+    drawn = [name for name in FIGURES if (study.outputs / "figures" / f"{name}.svg").is_file()]
+    for name in drawn[:1]:
+        figure = drawing(study, name, "headline", OF_FIGURE.format(k=K) + intervals(summary), ALT).markdown
     if len(rows) > 1:
-        columns = {"What to do": "do", "Needs": "needs", "Page recall": interval("page_recall")}
-        columns |= {"Pooled": "page_recall_pooled"} if "page_recall_pooled" in rows else {}
-        columns |= {"Gain": gain(), "Seconds": "question_s", "Verdict": "verdict"}
+        rows = rows.join(climb_unseen(study, rows)) if unseen else rows
+        columns = {"What to do": "do", "Needs": "needs", "Page recall": interval("page_recall"), "Gain": gain()}
+        columns |= {"Verdict": "verdict", "Seconds": "question_s"}
+        columns |= {"Unseen companies": interval("unseen"), "Gain there": gain(*UNSEEN_COLUMNS[3:6])} if unseen else {}
+        columns |= {"Verdict there": "unseen_verdict"} if unseen else {}
         shown = rows.assign(verdict=verdicts(rows))
         climbed = show(study, shown, "actions", OF_CLIMB, columns=columns, data=rows).markdown
     return filled(
@@ -135,7 +145,7 @@ def headline(study: Study, summary: pd.DataFrame) -> str:
         n=len(study.questions),
         is_small=has_small_models(study),
         n_filings=len(study.filings),
-        trust=trust(study, summary),
+        trust=trust(study, summary, unseen),
         further=further(study, summary),
         figure=figure,
         climbed=climbed,
@@ -144,11 +154,11 @@ def headline(study: Study, summary: pd.DataFrame) -> str:
 
 def readme_text(study: Study, published: Published, figure: str = "") -> str:
     """What the README prints of it, with the path of the figure where there is one."""
-    summary, manifest = read_summary(study), published.manifest
+    summary, manifest, unseen = read_summary(study), published.manifest, finding.on_unseen(study, K)
     return filled(
         "readme",
-        sentences=sentences(summary, Metrics(read_metrics(study.outputs / METRICS_FILE))),
-        trust=trust(study, summary),
+        sentences=sentences(summary, Metrics(read_metrics(study.outputs / METRICS_FILE)), unseen),
+        trust=trust(study, summary, unseen),
         figure=f"\n![{ALT}]({figure})\n" if figure else "",
         intervals=intervals(summary),
         manifest=manifest,

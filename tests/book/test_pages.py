@@ -28,7 +28,7 @@ from lib.profile import load_profile
 from lib.published import RESULTS, Published
 from lib.schema import StudyError
 from lib.statements.sure import fitted
-from lib.stats import Resampling
+from lib.studies import open_study
 
 METRICS = {"doc_recall": 0.9, "page_recall": 0.4, "ctx_bleu": 0.2, "ctx_rouge_l": 0.3}
 
@@ -115,14 +115,23 @@ NOTHING = pd.DataFrame(columns=METRIC_COLUMNS)
 @pytest.mark.parametrize(
     ("table", "wanted"),
     [
-        (summary(*BOTH, **LOST), "Most evidence is lost on the wrong page of the right filing."),
-        (summary(*BOTH, page_recall=0.6), "What is lost is lost mostly on the wrong page of the right filing."),
-        (summary(*BOTH, doc_recall=0.31, **LOST), "Most evidence is lost because another filing is searched."),
-        (summary(*BOTH, doc_recall=1, page_recall=1), "No evidence is lost: the best ordinary method finds every page"),
-        (summary(*BOTH, doc_recall=0.8, page_recall=0.6), "Evidence is lost on the wrong page of the right filing as"),
+        (summary(*BOTH, **LOST), "86% of the evidence that the best ordinary method misses is in filings that it did"),
+        (
+            summary(*BOTH, doc_recall=0.31, **LOST),
+            "99% of the evidence that the best ordinary method misses is in filings",
+        ),
+        (summary(*BOTH, doc_recall=0.31, **LOST), "that it did not find."),
+        (
+            summary(*BOTH, doc_recall=1, page_recall=1),
+            "No evidence is missed: the best ordinary method finds every page",
+        ),
         (summary(*BOTH, **LOST), "the best ordinary method (Dense, first 5 chunks, filings not matched) finds 30% on"),
-        (summary(*BOTH, **LOST), "loses 10% with the filing and 60% inside a filing that it did reach."),
-        (summary(*BOTH, ("dense_records", 0.2)), "takes a plain dense search from 40% to 60%"),
+        (summary(*BOTH, **LOST), "loses 10% with the filing and 60% inside a filing that it did find."),
+        (summary(*BOTH, ("dense_records", 0.2)), "takes a plain dense search from 40% to 60%, without training."),
+        (
+            summary(*BOTH, ("dense_records", 0.2), ("hybrid_rrf_records", 0.3)),
+            "; with a search by words beside it, 70%.",
+        ),
         (AHEAD, "finds 80%."),
         (pd.concat([AHEAD, *RUNGS]), "finds 70% (mean over draws of its folds), or 60% without its hand-written page"),
     ],
@@ -144,7 +153,15 @@ def test_a_profile_of_large_models_claims_neither_small_ones_nor_two_cores():
     assert headline.has_small_models(study)
     study.profile = load_profile("paper")
     assert not headline.has_small_models(study)
-    given = {"n": 3, "n_companies": 2, "named": None, "models": ["a"], "outside": [], "is_small": False}
+    given = {
+        "n": 3,
+        "n_companies": 2,
+        "named": None,
+        "models": ["a"],
+        "unseen": None,
+        "people": None,
+        "is_small": False,
+    }
     assert "models (a). With other models every number may change." in filled("trust", **given)
 
 
@@ -172,13 +189,14 @@ def test_calculated_answers_are_by_context_and_none_where_one_was_not_read(tmp_p
 SHOWN = RESULTS / "financebench" / "default" / "shown" / "tables"
 
 
-def test_the_first_page_has_the_differences_on_outside_sets_and_losses_that_chapters_publish():
-    table = pd.read_csv(SHOWN / "outside-contrasts.csv").query("contrast == 'Ahead − matched dense'")
-    found = finding.outside_gains(
-        Resampling(pd.Series(dtype=object), 10_000, load_profile("default").significance.seed)
-    )
-    for column in ("difference", "difference_low", "difference_high", "p_holm"):
-        assert found[column].tolist() == pytest.approx(table[column].tolist(), abs=1e-9)
+def test_the_first_page_has_what_unseen_companies_show_and_the_losses_that_chapters_publish(tmp_path):
+    study = open_study("", artifacts=tmp_path, say=lambda line: None)
+    unseen, table = finding.on_unseen(study, 5), pd.read_csv(SHOWN / "unseen.csv", index_col="method")
+    assert unseen.mean.tolist() == pytest.approx(table.loc[unseen.mean.index, "page_recall"].tolist(), abs=1e-9)
+    tested = pd.read_csv(SHOWN / "unseen-contrasts.csv", index_col="contrast")
+    for column in ("difference", "low", "high", "p_holm"):
+        expected = tested.loc[unseen.contrasts.index, f"unseen_{column}"]
+        assert unseen.contrasts[column].tolist() == pytest.approx(expected.tolist(), abs=1e-9)
     metrics = Metrics(Published.of("financebench", "default").metrics)
     lost = pd.read_csv(SHOWN / "pooled.csv", index_col="method")["lost_pooled"]
     for method in ("dense", "multi_hyde_rerank"):

@@ -1,0 +1,77 @@
+"""The questions about unseen companies beside the study's own: opened where they are published or here, and compared by
+the contrasts that were declared before they were measured (``book/changelog.md``, 2026-11-28)."""
+
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+
+from lib.ahead.search import scored_by
+from lib.analysis.ladder import mean_over_draws, published_metrics, rung_recalls
+from lib.data.locate import UNSEEN
+from lib.evaluation import evaluate_all
+from lib.method_sets import measured
+from lib.metrics.frame import Metrics
+from lib.schema import NeedsFilings, StudyError
+from lib.stats import Resampling, compare_pairs
+from lib.studies import open_study
+from lib.study import Study
+
+#: Name of a contrast to the row and the row that it is compared with, in page recall at 5 over all filings.
+CONTRASTS = {
+    "Filings matched by records": ("dense_records", "dense"),
+    "Hybrid search behind the match": ("hybrid_rrf_records", "dense_records"),
+    "Ahead, from the match": ("ahead", "dense_records"),
+    "Ahead, from matched hybrid search": ("ahead", "hybrid_rrf_records"),
+    "Ahead without page kinds, from the match": ("ahead_general", "dense_records"),
+    "Page kinds": ("ahead", "ahead_general"),
+}
+
+
+def unseen_study(study: Study) -> Study:
+    """The questions about unseen companies under the study's profile: itself where it is them, with their filings where
+    these are here, else as published; NeedsFilings where neither is."""
+    if study.dataset.name == UNSEEN:
+        return study
+    results = "published" if study.uses_published_texts else "fresh"
+    given = {"artifacts": study.home.parents[1], "say": lambda line: None}
+    try:
+        other = open_study(UNSEEN, study.profile.name, results, study.chapter, **given)
+    except StudyError as missing:
+        raise NeedsFilings(f"{UNSEEN} under profile {study.profile.name}: {missing}") from None
+    other.outputs = other.home  # the chapter's own outputs are the study's
+    return other
+
+
+def fates(sets: Mapping[str, Study], methods: Sequence[str], k: int) -> pd.DataFrame:
+    """What becomes of the gold pages of question sets, by name, in the first k chunks of those methods that each
+    measures. Ahead's recalls are means over draws of its folds, where it has folds.
+
+    Returns:
+        set, head (of several sets the name and size in its first row, else empty), method, and the shares ``found``,
+        ``page`` (right filing, wrong page) and ``document`` (wrong filing), which add to 1; in a set the least found
+        first.
+    """
+    parts = []
+    for name, study in sets.items():
+        here = [one for one, condition in measured(study.profile) if condition == "standard" and one in methods]
+        levels = evaluate_all(study, here, ["standard"])
+        if scored_by(study) == "folds":
+            levels += Metrics(published_metrics(rung_recalls(study, k), k))
+        docs, pages = (
+            {one: mean_over_draws(levels, one, metric, k).mean() for one in here}
+            for metric in ("doc_recall", "page_recall")
+        )
+        table = pd.DataFrame({"found": pages, "reached": docs}).sort_values("found").rename_axis("method").reset_index()
+        heads = [f"{name} (n = {len(study.questions)})" if len(sets) > 1 else "", *[""] * (len(table) - 1)]
+        parts.append(table.assign(set=name, head=heads))
+    found = pd.concat(parts, ignore_index=True)
+    found = found.assign(page=found["reached"] - found["found"], document=1 - found["reached"])
+    return found[["set", "head", "method", "found", "page", "document"]]
+
+
+def contrasts(draws: Resampling, recalls: pd.DataFrame, wanted: Mapping[str, tuple[str, str]]) -> pd.DataFrame:
+    """Contrasts of page recall (questions × methods) whose rows were measured: :func:`lib.stats.compare_pairs` with
+    ``contrast``, its name; Holm's correction is over all of them."""
+    here = {name: pair for name, pair in wanted.items() if {*pair} <= {*recalls}}
+    found = compare_pairs(recalls, [*here.values()], draws)
+    return found.assign(contrast=[*here])
