@@ -6,6 +6,9 @@ over questions, so a draw needs only the sums of each cluster (:func:`resampled_
 test (Smucker, Allan & Carterette, CIKM 2007). Where no draw differs from another, as for a share of 0 or 1, the
 interval is Wilson's (1927).
 
+With few clusters the percentile interval is too narrow: over 32 companies it contains the mean in 91 to 93 of 100
+samples. Tests of claims take the bootstrap-t (:class:`Studentised`), which is nearer to 95 there.
+
 Values are one number per question, as Series by question_id.
 """
 
@@ -26,6 +29,8 @@ if TYPE_CHECKING:
 LEVEL = 0.95
 
 EDGES = ((1 - LEVEL) / 2, (1 + LEVEL) / 2)
+
+LOST_MOST = 0.01  # of the draws of a bootstrap-t may have no standard error
 
 #: Columns of :meth:`Resampling.compare` by the names that they have where the interval of a mean is shown, too.
 LEVELS = {"mean_low": "low", "mean_high": "high", "low": "difference_low", "high": "difference_high"}
@@ -74,6 +79,35 @@ def _pearson(sums: np.ndarray) -> np.ndarray:
     n, a, b, aa, bb, ab = np.moveaxis(sums, -1, 0)
     spread = (n * aa - a * a) * (n * bb - b * b)
     return np.where(spread > 1e-9, (n * ab - a * b) / np.sqrt(np.maximum(spread, 1e-9)), np.nan)
+
+
+@dataclass(frozen=True)
+class Studentised:
+    """The bootstrap-t over clusters (Efron, 1981; Cameron, Gelbach & Miller, 2008, for few clusters).
+
+    A draw gives the distance of its mean from that of the data, in its own standard errors. Where more than LOST_MOST
+    of the draws have no standard error, as few companies differ, its tails say nothing (``is_usable``).
+    """
+
+    mean: float
+    error: float  # linearised standard error over clusters; 0 where all of them are alike
+    t: np.ndarray  # (n_draws,); infinite in a draw whose clusters are alike
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether the data and nearly all draws have a standard error."""
+        return bool(self.error) and len(self.t) > 0 and float(np.mean(~np.isfinite(self.t))) <= LOST_MOST
+
+    def interval(self, edges: tuple[float, float] = EDGES, span: tuple[float, float] = (0.0, 1.0)) -> tuple:
+        """The ends at ``edges``, at most the ends of ``span``."""
+        far, near = (self.mean - self.error * np.quantile(self.t, edges, method="nearest")).tolist()
+        return max(span[0], near), min(span[1], far)
+
+    def p(self, bound: float, is_above: bool) -> float:
+        """P of the mean being beyond a bound: how often a draw is as many errors apart, never 0."""
+        apart = (self.mean - bound) / self.error
+        n_other = np.count_nonzero(self.t >= apart if is_above else self.t <= apart)
+        return (1 + n_other) / (1 + len(self.t))
 
 
 def wilson(mean: float, n: int, level: float = LEVEL) -> tuple[float, float]:
@@ -157,6 +191,31 @@ class Resampling:
             apart = max(span[0], mean - far), min(span[1], mean + far)
             low, high = wilson(mean, n, level) if span == (0.0, 1.0) else apart
         return Interval(mean, low, high, n, len(sums))
+
+    def studentised(self, columns: pd.DataFrame) -> Studentised:
+        """The bootstrap-t of a mean, of columns value · is_one and is_one, or of the mean of one group minus that of
+        another, of value · is_one, is_one, value · is_other and is_other."""
+        columns = self._in_order(columns)
+        company = self.company.reindex(columns.index)
+        sums = columns.groupby(pd.factorize(company)[0]).sum().to_numpy(float)
+        n_clusters = len(sums)
+        correction = n_clusters / max(n_clusters - 1, 1)
+        products = (sums[:, :, None] * sums[:, None]).reshape(n_clusters, -1)
+        counts = np.vstack([np.ones(n_clusters), cluster_draws(n_clusters, self.n_draws, self.seed)])
+        drawn, moments = counts @ sums, (counts @ products).reshape(len(counts), sums.shape[1], -1)
+        with np.errstate(divide="ignore", invalid="ignore"):  # a draw has nobody of a group, or clusters that are alike
+            parts = [(drawn[:, i] / drawn[:, i + 1], drawn[:, i + 1]) for i in range(0, sums.shape[1], 2)]
+            signs = (1.0, -1.0)[: len(parts)]
+            means = sum(sign * mean for sign, (mean, _) in zip(signs, parts, strict=True))
+            # how a cluster's sums change the mean: (Σ value - mean · n of the cluster) / n, by group
+            slopes = [part for s, (mean, n) in zip(signs, parts, strict=True) for part in (s / n, -s * mean / n)]
+            slope = np.stack(slopes, axis=1)
+            variances = np.einsum("di,dij,dj->d", slope, moments, slope).clip(0) * correction
+            errors = np.where(variances > 1e-18, np.sqrt(variances), 0.0)
+            t = (means[1:] - means[0]) / errors[1:]
+        return Studentised(
+            float(means[0]), float(errors[0]), np.nan_to_num(t, nan=np.inf, posinf=np.inf, neginf=-np.inf)
+        )
 
     def difference(self, a: pd.Series, b: pd.Series) -> Interval:
         """The mean of ``a - b`` over the questions of ``a``, and its interval."""

@@ -116,6 +116,33 @@ def test_sums_are_those_of_the_clustered_bootstrap_and_more_clusters_give_narrow
     assert four == pytest.approx(once / 2, rel=0.1)
 
 
+def test_a_bootstrap_t_is_by_hand_and_covers_where_percentiles_do_not():
+    # clusters of (sum, size) (0, 1) and (3, 3): mean 3/4; parts (0 - .75, 3 - 2.25) / 4; SE² = 2 · 2 · .75² / 16
+    two = draws(["A", "B", "B", "B"], 400).studentised(pd.DataFrame({"value": [0.0, 1, 1, 1], "n": 1.0}))
+    assert (two.mean, two.error) == (0.75, pytest.approx(np.sqrt(2 * 2 * 0.75**2 / 16)))
+    assert not two.is_usable  # half of the draws are of one cluster
+    random, inside = np.random.default_rng(3), {"t": 0, "percentile": 0}
+    for _ in range(200):
+        values, company = random.exponential(size=24).clip(0, 5) / 5, np.repeat(np.arange(12), 2)
+        values += np.repeat(random.exponential(size=12), 2)
+        of = draws(company, 400)
+        t = of.studentised(pd.DataFrame({"value": values, "n": 1.0}))
+        truth = 1 + (1 - np.exp(-5)) / 5
+        for name, (low, high) in {
+            "t": t.interval(span=(-9, 9)),
+            "percentile": of.interval(pd.Series(values))[1:3],
+        }.items():
+            inside[name] += low <= truth <= high
+    assert inside["percentile"] < 180 < inside["t"]
+
+
+def test_the_p_of_a_bootstrap_t_is_below_alpha_where_its_interval_is_beyond_the_bound():
+    t = draws(CLUSTERS, 2000).studentised(pd.DataFrame({"value": VALUES, "n": 1.0}))
+    low, high = t.interval((0.05, 0.95), (-9, 9))
+    assert t.p(low - 1e-9, is_above=True) <= 0.051 <= t.p(low + 0.02, is_above=True)
+    assert t.p(high + 1e-9, is_above=False) <= 0.051 <= t.p(high - 0.02, is_above=False)
+
+
 def test_a_study_s_resampling_knows_the_companies_and_the_draws():
     names = [f"q{i}" for i in range(len(VALUES))]
     study = make_study(300, 4, questions=pd.DataFrame({"question_id": names, "company": CLUSTERS}))

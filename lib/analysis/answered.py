@@ -33,9 +33,9 @@ from lib.answers.answers import (
 from lib.answers.calculation import VERSION, calculated, right_by_way
 from lib.answers.pages_read import pages_read
 from lib.answers.prompt_context import BEST_BASELINE, NONE, ORACLES, Context, chunks_retrieved, context, segments_read
-from lib.evaluation import evaluate_runs, merge_answers, merge_metrics
+from lib.evaluation import METRIC_COLUMNS, evaluate_runs, merge_answers, merge_metrics
 from lib.metrics.answers import NUMERIC_QUESTION_TYPES, numeric_match_strict
-from lib.metrics.frame import Metrics
+from lib.metrics.frame import Metrics, long_frame
 from lib.metrics.right import right_metrics
 from lib.models.written import Filled
 from lib.schema import CONDITIONS
@@ -55,6 +55,9 @@ CHAIN = ["context", "prompt", "question_id", "question_type", "outcome"]
 
 #: The ranker whose pages question sets are compared by: it has no list that was made for one of them.
 RANKER = "ahead_general"
+
+#: The ways to cut filings that Yepes et al. compare by their answers.
+CHUNKINGS_READ = ("fixed_128", "fixed_256", "fixed_512", "element_keywords", "element_summary", "element_prefix")
 
 COMPARED = ["metric", "context", "n", "difference", "low", "high", "p_holm", "distinguishable"]
 
@@ -261,6 +264,35 @@ def right_by_run(study: Study, methods: Sequence[str]) -> pd.DataFrame:
         return pd.concat(map(of, methods), axis=1).reset_index()
 
     return study.store.frame("answers/right-by-run", params, make, VERSION, public=True)
+
+
+def declined_by_run(study: Study, methods: Sequence[str]) -> pd.DataFrame:
+    """Whether no number is read from each standard run's first pages, of all questions: question_id, and a column a
+    method; stored."""
+
+    def make() -> pd.DataFrame:
+        texts = {name: calculated(study, Context(name, name)).set_index("question_id")["text"] for name in methods}
+        return pd.DataFrame({name: one.eq("").astype(float) for name, one in texts.items()}).reset_index()
+
+    params = {"runs": {name: study.run_entry(name).digest for name in methods}, "questions": study.digest("questions")}
+    params["settings"] = study.settings_of(("answers",))
+    return study.store.frame("answers/declined-by-run", params, make, VERSION, public=True)
+
+
+def numbers_read(study: Study, methods: Sequence[str], chunkings: Sequence[str] = CHUNKINGS_READ) -> pd.DataFrame:
+    """What rules read from pages, of questions whose answer is a bare number, as METRIC_COLUMNS: ``right`` of each
+    standard run, of the gold filing and of the gold pages, and ``declined`` of ``chunkings``, where that is known."""
+    right = right_by_run(study, methods).set_index("question_id")
+    parts = [long_frame(right[name], RIGHT, None).assign(method=name, condition=CONDITIONS[0]) for name in right]
+    given = right_by_way(study, [context(name) for name in ORACLES], ["calculation-only"])
+    parts.append(given.assign(metric=RIGHT)[METRIC_COLUMNS])
+    read = [name for name in chunkings if name in right]
+    if read and (declined := with_filings(lambda: declined_by_run(study, read))) is not None:
+        declined = declined.set_index("question_id").loc[right.index]
+        parts += [
+            long_frame(declined[name], "declined", None).assign(method=name, condition=CONDITIONS[0]) for name in read
+        ]
+    return pd.concat(parts, ignore_index=True)[METRIC_COLUMNS]
 
 
 def explained(right: pd.DataFrame, of_runs: Mapping[str, pd.DataFrame], draws: Resampling) -> pd.DataFrame:

@@ -19,8 +19,8 @@ _FILE = read_yaml(PATH)
 MARGIN = float(_FILE["margin"])  # the smallest gain that would matter
 #: The share of questions whose first ranks a treatment has to change, for a claim about it to be tested.
 CHANGED_LEAST = float(_FILE["changed_least"])
-#: What here replaces a component of a paper, by the name that claims give it.
-REPLACEMENTS: dict[str, str] = _FILE["replacements"]
+#: Components of rows to what they are here, forms of a profile.
+COMPONENTS: dict[str, str] = _FILE["components"]
 
 
 class Entry(NamedTuple):
@@ -74,9 +74,12 @@ class Claim:
     against: Mapping[str, list] = field(default_factory=dict)
     treatment: tuple[str, ...] = ()
     judge: bool = False
-    replaced: str = ""  # what here replaces the paper's component: no verdict
+    groups: tuple[str, ...] = ()  # columns of questions whose groups are compared
+    of: str = ""  # the question set that the claim is about
+    components: Mapping[str, str] = field(default_factory=dict)  # of COMPONENTS to what they are in the paper
+    needs: tuple[str, ...] = ()  # of these components, beside those by which its two sides differ
+    identity: str = ""  # why what is claimed is true, or false, of any run
     untested: str = ""  # why what is measured cannot decide the claim
-    shown: tuple[Entry, ...] = ()  # of what numbers in ``replaced`` and ``untested`` are; without them of ``b``
     same_as: str = ""  # id of a claim about the same fact
     note: str = ""
     not_measured: str = ""
@@ -135,7 +138,7 @@ def claims() -> tuple[Claim, ...]:
         known, rows = stated(source), _FILE["claims"][source]
         if known.keys() != rows.keys():
             raise ValueError(f"claims.yaml, {source}: not in both: {sorted(known.keys() ^ rows.keys())}")
-        shared = {"metric": given["metric"], "also": given["also"]}
+        shared = {name: given[name] for name in ("metric", "also", "components")}
         shared["source"] = facts(given["facts"][0]).source["bibliography"]
         for name, text in known.items():
             spec = shared | text | rows[name]
@@ -153,11 +156,9 @@ def _claim(name: str, spec: Mapping) -> Claim:
         sides["b"] = tuple(entry(text, spec["with"]) for text in spec["a"])
     says, bound = spec.get("says", ">"), spec.get("bound")
     limits = {"bound": MARGIN if bound is None and says == "<=" else bound or 0.0, "opposite": bound or 0.0}
-    sides["shown"] = tuple(entry(text, spec["metric"]) for text in spec.get("shown", ())) or sides["b"]
-    own = ("a", "b", "with", "bound", "shown", "before")  # before is a record, see claims.yaml
+    own = ("a", "b", "with", "bound", "before")  # before is a record, see claims.yaml
     rest = {key: value for key, value in spec.items() if key not in own}
-    rest["replaced"] = REPLACEMENTS[spec["replaced"]] if spec.get("replaced") else ""
-    rest["treatment"] = tuple(spec.get("treatment", ()))
+    rest |= {name: tuple(spec.get(name, ())) for name in ("treatment", "groups", "needs")}
     return Claim(id=name, **rest, **sides, **limits)
 
 

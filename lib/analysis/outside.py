@@ -1,4 +1,4 @@
-"""Two question sets that nobody here had seen: recalls at 5 chunks that were measured once, apart from this study.
+"""Other questions about the same filings: recalls at 5 chunks that were measured once, apart from this study.
 
 ``outside.csv`` is by the code of commit ``0733168`` with its saved rankers: set, method, question_id, company (or what
 else clusters the questions), metric and value.

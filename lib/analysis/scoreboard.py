@@ -1,31 +1,41 @@
 """The claims tested on rows of the method table, see :mod:`lib.analysis.statistic`. No verdict is drawn where one is
 
 * *not measured*: a row is missing, or the claim needs what this study does not have;
+* *bound*: what is claimed follows from how the measures are defined, for every run;
 * *same as another*: the fact is that of another claim, which has the verdict;
-* *treatment replaced*: the paper's component is not here, so that nothing follows for the claim;
+* *treatment replaced*: a component that the test needs is another one here than in the paper. It needs each component
+  (PARTS) that one side of the comparison has and the other has not, those of a level, which is compared with nothing,
+  and what the claim names, as where the sides differ in how much of it they use. One of DIRECTIONS is found;
 * *not tested*: the treatment changes the first ranks of fewer questions than a stated share, the judge that it depends
   on agrees with the gold pages no better than chance, or what is measured cannot decide it.
+
+What has no verdict is in no family of tests.
 """
 
 import math
-from collections.abc import Container, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
+from itertools import combinations, product
 
 import numpy as np
 import pandas as pd
 
 from lib.analysis import judged, statistic
-from lib.analysis.claims import CHANGED_LEAST, MARGIN, PATH, Claim, Entry, claims, entry, pairs_of
+from lib.analysis.breakdowns import MIN_COMPANIES, MIN_QUESTIONS
+from lib.analysis.claims import CHANGED_LEAST, COMPONENTS, MARGIN, PATH, Claim, Entry, claims, entry, pairs_of
 from lib.analysis.failures import FIGURE_SHARE, failed_questions
 from lib.analysis.measured import with_filings
 from lib.analysis.page_scorer import SCORERS
-from lib.analysis.statistic import DECIDED, DRAWN, UNDECIDED, decide
+from lib.analysis.statistic import ALPHA, DECIDED, DRAWN, UNDECIDED, Finding, decide
 from lib.analysis.weights import CHOOSING, by_weight, sweep
 from lib.answers.answers import best_baseline
 from lib.evaluation import METRIC_COLUMNS, read_metrics
 from lib.files import digest_of_file
+from lib.method import Method
+from lib.methods import METHODS, PAIRS
 from lib.metrics.frame import Metrics, long_frame
 from lib.published import METRICS_FILE
 from lib.schema import StudyError
@@ -33,14 +43,37 @@ from lib.stats import Resampling
 from lib.study import Study
 from lib.typed import content_digest
 
-REPLACED, SAME, NOT_TESTED, NOT_MEASURED = "treatment replaced", "same as another", "not tested", "not measured"
-VERDICTS = (*DRAWN, REPLACED, SAME, NOT_TESTED, NOT_MEASURED)
-VERSION = 3
+BOUND, REPLACED, SAME = "bound", "treatment replaced", "same as another"
+NOT_TESTED, NOT_MEASURED = "not tested", "not measured"
+VERDICTS = (*DRAWN, BOUND, REPLACED, SAME, NOT_TESTED, NOT_MEASURED)
+#: What the test of a replaced treatment finds, with p below ALPHA, not corrected.
+DIRECTIONS = "same sign", "opposite sign", "inconclusive"
+DIRECTED = tuple(f"replaced, {direction}" for direction in DIRECTIONS)
+#: VERDICTS, with what is found in place of *treatment replaced*.
+OUTCOMES = (*DRAWN, *DIRECTED, *(one for one in VERDICTS if one not in (*DRAWN, REPLACED)))
+#: Components of a row, by the names that ``claims.yaml`` gives them.
+PARTS: dict[str, Callable[[Method], bool]] = {
+    "encoder": lambda row: "embedder" in row.settings,
+    "language model": lambda row: bool(row.writes),
+    "cross-encoder": lambda row: PAIRS in row.needs,
+    "splade": lambda row: "splade" in row.settings,
+    "page scorer": lambda row: "page_scorer" in row.settings and row.is_trained,
+    "elements": lambda row: row.chunking == "elements",
+}
+VERSION = 4
 BEST = "best-baseline"
 AMOUNTS_OF = "financebench"  # amounts were claimed of its questions
-STATISTICS = ("argmax", "correlation", "groups")  # kinds that are no mean of questions
+STATISTICS = ("argmax", "correlation")  # kinds that are no mean of questions
 FIXED = (30, 50, 70, 90)  # weights of dense that Akarsu et al. compare, in percent
-BOARD = [*DECIDED, "also_estimate", "also_p", "rival", "missing"]
+BOARD = [*DECIDED, "direction", "also_estimate", "also_p", "rival", "missing"]
+
+
+@cache
+def parts_of(name: str) -> frozenset[str]:
+    """Which of PARTS a row of the method table has, or a row that it uses."""
+    row = METHODS[name]
+    own = frozenset(part for part, has in PARTS.items() if has(row))
+    return own.union(*map(parts_of, row.uses))
 
 
 @dataclass
@@ -69,14 +102,17 @@ class Scoreboard:
         notes = [(note, "") if tested else ("", note) for tested, note in found.values()]
         board = pd.DataFrame(notes, pd.Index(by_id, name="claim"), ["rival", "missing"])
         if not tests:
-            return board.assign(verdict=NOT_MEASURED).reindex(columns=BOARD)
-        without = {name: why for name in tests if (why := self._no_verdict(by_id[name], tests))}
-        alone = [name for name, (verdict, _) in without.items() if verdict != REPLACED]
-        names = {name: by_id[name] for name in tests if name not in alone}
+            return board.assign(verdict=NOT_MEASURED, direction="").reindex(columns=BOARD)
+        known = [claim for claim in by_id.values() if claim.id in tests or claim.identity]
+        without = {claim.id: why for claim in known if (why := self._no_verdict(claim, tests))}
+        names = {name: by_id[name] for name in tests if name not in without}
         family = {name: f"{'variants' if one.variant else 'claims'} of {one.source}" for name, one in names.items()}
-        board = board.join(decide(tests, family)).reindex(columns=BOARD).fillna({"verdict": NOT_MEASURED})
+        board = board.join(decide(tests, family)).reindex(columns=BOARD)
+        board = board.astype({"direction": object}).fillna({"verdict": NOT_MEASURED, "direction": ""})
         for name, why in without.items():
             board.loc[name, ["verdict", "missing", "n_needed"]] = *why, np.nan
+            if why[0] == REPLACED:
+                board.loc[name, "direction"] = direction_of(tests[name])
         for claim in map(by_id.get, tests):
             board.loc[claim.id, ["also_estimate", "also_p"]] = self._second(claim)
             if board.at[claim.id, "verdict"] == UNDECIDED and claim.kind in STATISTICS:
@@ -84,13 +120,15 @@ class Scoreboard:
                 board.loc[claim.id, "n_needed"] = needed
         return board
 
-    def _no_verdict(self, claim: Claim, tests: Container[str]) -> tuple[str, str] | None:
+    def _no_verdict(self, claim: Claim, tests: Mapping[str, Finding]) -> tuple[str, str] | None:
         """What stands in place of a verdict, and why; None where one is drawn."""
+        if claim.identity:
+            return BOUND, claim.identity
         if claim.same_as in tests:
             return SAME, claim.same_as
-        if claim.replaced:
-            return REPLACED, self._filled(claim.replaced, claim.shown)
-        untested = self._filled(claim.untested, claim.shown)
+        if not claim.untested and (replaced := self._replaced(claim)):
+            return REPLACED, replaced
+        untested = claim.untested
         if not untested and claim.judge and self.judge_low is not None and self.judge_low <= 0:
             untested = "the judge agrees with the gold pages no better than chance"
         changed = tests[claim.id].changed
@@ -98,16 +136,26 @@ class Scoreboard:
             untested = f"the first ranks of {changed:.0%} of the questions differ"
         return (NOT_TESTED, untested) if untested else None
 
-    def _filled(self, text: str, shown: Sequence[Entry]) -> str:
-        """A reason with its numbers, see ``claims.yaml``."""
-        values = [self.metrics[self._key(one)] for one in shown]
-        mean = values[0].mean() if values else 0.0
-        given = {"counts": ", ".join(f"{one.sum():g}" for one in values), "n": len(values[0]) if values else 0}
-        given |= {"share": f"{mean:.0%}", "margin": f"{MARGIN / mean:.0%}" if mean else "no share"}
-        return text.format(**given, tokens=self.study.profile.page_scorer.max_tokens)
+    def _replaced(self, claim: Claim) -> str:
+        """Which components of the paper the claim's test needs, and what they are here; empty where it needs none."""
+        needed = {*claim.needs}
+        for sides in pairs_of(claim).values() if claim.kind != "contrasts" else ():  # of one row's questions
+            if all(one.condition != "oracle-page" for one in (*sides[0], *sides[1])):  # where nothing is left to find
+                shares = [self._shares(side) for side in sides]
+                needed |= {part for part in PARTS if shares[0].get(part, 0) != shares[1].get(part, 0)}
+        here = {part: form.format(**self.study.profile) for part, form in COMPONENTS.items()}
+        apart = [part for part, there in claim.components.items() if part in needed and there != here[part]]
+        return "; ".join(f"{here[part]} in place of {claim.components[part]}" for part in apart)
+
+    def _shares(self, side: Sequence[Entry]) -> dict[str, float]:
+        """The share of a side's rows that have each component."""
+        counts = Counter(part for one in side for part in parts_of(self._key(one)[0][0]))
+        return {part: n / len(side) for part, n in counts.items()}
 
     def test(self, claim: Claim) -> tuple[statistic.Finding | None, str]:
         """A claim's test and the pair that decided it, or None and why it cannot be tested."""
+        if claim.of not in ("", self.study.dataset.name):
+            return None, f"it is about other questions and tested on {claim.of}"
         if not claim.kind:
             return None, claim.not_measured
         absent = [one for one in claim.a + claim.b if self._key(one) not in self.metrics]
@@ -120,14 +168,32 @@ class Scoreboard:
             return None, f"no questions of type {', '.join(types)}"
         if claim.kind in STATISTICS:
             tested = statistic.statistic_test(self.draws, *self._statistic(claim), claim)
-            is_defined = not math.isnan(tested.low)
-            return (tested, "") if is_defined else (None, "undefined here, as the rows are too much alike")
+            return _defined(tested)
+        if claim.kind == "groups":
+            apart = self._mean(claim, claim.a) - self._mean(claim, claim.b)
+            groups = (self._ids(chosen) for chosen in (claim.only, claim.against))
+            return _defined(statistic.between_groups(self.draws, apart, *groups, claim))
+        if claim.kind == "contrasts":
+            tests = self._contrasts(claim)
+            return statistic.strongest(tests) if tests else (None, "no two groups of questions are large enough")
         tests, pairs = {}, pairs_of(claim)
         for name, sides in pairs.items():
             a, b = (self._mean(claim, side) if side else None for side in sides)
             tests[name] = statistic.difference(self.draws, a, b, claim)
         decisive, name = statistic.weakest(tests, claim.says)
         return decisive._replace(changed=self._changed(claim, *pairs[name])), name
+
+    def _contrasts(self, claim: Claim) -> dict[str, Finding]:
+        """Each two groups of questions that are not small, in each row of ``a``, by name."""
+        tests = {}
+        for column in claim.groups:
+            sizes = self.questions.groupby(column)["company"].agg(["size", "nunique"])
+            large = sizes[(sizes["size"] >= MIN_QUESTIONS) & (sizes["nunique"] >= MIN_COMPANIES)].index
+            for measured, pair in product(claim.a, combinations(large, 2)):
+                groups = [self.questions[column] == name for name in pair]
+                found = statistic.between_groups(self.draws, self.metrics[self._key(measured)], *groups, claim)
+                tests[f"{' − '.join(pair)}, {measured}"] = found
+        return {name: one for name, one in tests.items() if not math.isnan(one.low)}
 
     def _changed(self, claim: Claim, left: Sequence[Entry], right: Sequence[Entry]) -> float:
         """The share of questions whose first ranks differ between the two rows of the treatment, 1 where they search
@@ -170,13 +236,19 @@ class Scoreboard:
         if claim.kind == "argmax":
             values = self.sweeps[claim.a[0].row]
             return values, partial(statistic.argmax_of, grid=values.columns.to_numpy(float))
-        if claim.kind == "correlation":
-            parts = {one: self.metrics[self._key(one)] for one in claim.b + claim.a}
-            return pd.concat(parts.values(), axis=1, join="inner"), statistic.correlation_of
-        apart = self._mean(claim, claim.a) - (self._mean(claim, claim.b) if claim.b else 0.0)
-        groups = (self._ids(chosen).reindex(apart.index) for chosen in (claim.only, claim.against))
-        columns = [column for is_one in groups for column in (apart * is_one, is_one.astype(float))]
-        return pd.concat(columns, axis=1), statistic.between_groups
+        parts = {one: self.metrics[self._key(one)] for one in claim.b + claim.a}
+        return pd.concat(parts.values(), axis=1, join="inner"), statistic.correlation_of
+
+
+def _defined(tested: Finding) -> tuple[Finding | None, str]:
+    is_defined = not math.isnan(tested.low)
+    return (tested, "") if is_defined else (None, "undefined here, as the rows are too much alike")
+
+
+def direction_of(tested: Finding) -> str:
+    """One of DIRECTIONS, by the claim's own p and that of its opposite."""
+    same, opposite, neither = DIRECTIONS
+    return same if tested.p < ALPHA else opposite if tested.p_opposite < ALPHA else neither
 
 
 #: A row of the method table, a measure that claims have of it and no run's metrics, and its depth.
@@ -187,10 +259,12 @@ def beside(study: Study, metrics: Metrics, **given: pd.DataFrame | None) -> pd.D
     """What claims need beside the metrics of runs, as far as it was measured: METRIC_COLUMNS.
 
     Args:
-        given: the judge's ``labels``, the sweep under ``softmax``, and page recall by ``kept_pages``
-            (:class:`lib.analysis.page_scorer.Measurements`).
+        given: the judge's ``labels``, the sweep under ``softmax``, page recall by ``kept_pages``
+            (:class:`lib.analysis.page_scorer.Measurements`), and ``numbers`` (METRIC_COLUMNS).
     """
     parts = [answers_known(study, metrics)]
+    if (numbers := given.pop("numbers", None)) is not None:
+        parts.append(numbers)
     measures = failures_of_fusion(study, metrics)
     for name, measure in {"labels": corrections, "softmax": fixed_weights, "kept_pages": by_kept_pages}.items():
         if given.get(name) is not None:
@@ -287,11 +361,17 @@ def drawn_differences(board: pd.DataFrame) -> pd.DataFrame:
     return found.sort_values(["order", "estimate"], ascending=[True, False]).drop(columns="order")
 
 
-def board_of(study: Study, metrics: Metrics, kept_pages: pd.DataFrame | None = None) -> pd.DataFrame:
-    """The scores of the :class:`Scoreboard` of a question set, from its runs' metrics and :func:`beside`; stored."""
+def board_of(
+    study: Study, metrics: Metrics, kept_pages: pd.DataFrame | None = None, numbers: pd.DataFrame | None = None
+) -> pd.DataFrame:
+    """The scores of the :class:`Scoreboard` of a question set, from its runs' metrics and :func:`beside`; stored.
+
+    ``numbers`` are those that are read from pages (:func:`lib.analysis.answered.numbers_read`).
+    """
     swept = {row: sweep(study, how) for how, row in CHOOSING.items() if row in metrics}
     labels = judge_labels(study, metrics)
-    more = beside(study, metrics, kept_pages=kept_pages, softmax=swept.get(CHOOSING["softmax"]), labels=labels)
+    softmax = swept.get(CHOOSING["softmax"])
+    more = beside(study, metrics, kept_pages=kept_pages, softmax=softmax, labels=labels, numbers=numbers)
     whole, sweeps = metrics + Metrics(more), {row: by_weight(values) for row, values in swept.items()}
     low = None if labels is None else judged.with_gold_pages(study, labels)["kappa_low"]
     values = [content_digest(metrics.frame[METRIC_COLUMNS], more), *map(content_digest, sweeps.values())]

@@ -2,9 +2,11 @@
 
 A claim is about a number θ, most often a mean paired difference, ``mean(a) - mean(b)`` over questions, in a direction,
 so tests are one-sided: ``a > b`` against 0 by a paired randomisation test whose signs are drawn by company. "Does not
-help" is tested against a margin, the smallest gain that would matter, by the share of bootstrap draws of companies at
-or above it (as in two one-sided tests, Schuirmann 1987, with an interval of 90 %); its opposite is a gain above 0.
-Levels, correlations and sweeps, which no exchange of signs describes, are tested by draws of companies, too.
+help" is tested against a margin, the smallest gain that would matter, by draws of companies (as in two one-sided
+tests, Schuirmann 1987, with an interval of 90 %); its opposite is a gain above 0. Levels, groups of questions,
+correlations and sweeps, which no exchange of signs describes, are tested by draws of companies, too. Intervals and
+tests by draws are the bootstrap-t (:class:`lib.stats.Studentised`); percentiles where too few companies differ for it,
+and of correlations and sweeps, which have no standard error here.
 
 The verdicts, by p-values that are corrected within a family (Holm, 1979), the first that applies:
 
@@ -47,22 +49,14 @@ class Finding(NamedTuple):
     p: float
     p_opposite: float
     amount: float | None = None  # what was claimed, in the same measure
-    spread: float = math.nan  # s² · deff; NaN where no n follows from it
+    spread: float = math.nan  # n · SE² = s² · deff (Kish, 1965); NaN where no n follows from it
     changed: float = math.nan  # share of questions whose first ranks the treatment changes
-
-
-def spread_of(values: pd.Series, clusters: pd.Series) -> float:
-    """``s² · deff`` = ``n · SE²``, the variance of one question's worth of evidence, with the linearised
-    ``SE² = C / (C - 1) · Σ_c (Σ_i∈c (x_i - x̄))² / n²`` over companies; ``deff`` is the design effect (Kish, 1965)."""
-    sums = (values - values.mean()).groupby(clusters.to_numpy()).sum()
-    n_clusters = len(sums)
-    return float(n_clusters / (n_clusters - 1) * (sums**2).sum() / len(values)) if n_clusters > 1 else math.nan
 
 
 def questions_needed(effect: float, spread: float) -> float:
     """The number of questions at which a test at level ALPHA, not corrected, finds an effect; infinite for no effect.
 
-    ``((z_{1-α} + z_{0.8}) / δ)² · s² · deff``; NaN where the ``spread`` of :func:`spread_of` is unknown or 0.
+    ``((z_{1-α} + z_{0.8}) / δ)² · s² · deff``; NaN where the ``spread`` of a :class:`Finding` is unknown or 0.
     """
     if math.isnan(spread) or (effect and spread < 1e-12):
         return math.nan
@@ -71,26 +65,49 @@ def questions_needed(effect: float, spread: float) -> float:
 
 def detectable(spread: pd.Series | float, n: pd.Series | float, n_tests: pd.Series | float = 1) -> pd.Series | float:
     """The smallest difference that a test at level ALPHA / ``n_tests``, the first step of Holm's correction, finds with
-    a power of POWER: ``(z_{1-α/m} + z_{0.8}) · √(s² · deff / n)``, of the ``spread`` of :func:`spread_of`."""
+    a power of POWER: ``(z_{1-α/m} + z_{0.8}) · √(s² · deff / n)``, of the ``spread`` of a :class:`Finding`."""
     return (ndtri(1 - ALPHA / n_tests) + ndtri(POWER)) * np.sqrt(spread / n)
 
 
 def difference(draws: Resampling, a: pd.Series, b: pd.Series | None, claim: Claim) -> Finding:
     """Test the mean difference of ``a`` and ``b``, values by question_id, or the mean of ``a`` where ``b`` is None."""
     apart, span = (a, (0.0, 1.0)) if b is None else (a - b, (-1.0, 1.0))
-    none, means = apart * 0, draws.means(apart.to_frame())[:, 0]
-    narrow = draws.interval(apart, EDGES["<="], span)
+    none, t = apart * 0, draws.studentised(pd.DataFrame({"value": apart, "n": 1.0}))
+    edges, narrow = EDGES.get(claim.says, TWO_SIDED), draws.interval(apart, EDGES["<="], span)
 
     def p_beyond(bound: float, is_above: bool) -> float:
         if b is not None and bound == 0:
             return draws.p(*((apart, none) if is_above else (none, apart)), one_sided=True)
-        p = tail_p(means, bound, is_above)  # Wilson's interval may hold the bound where all draws are alike
-        return max(ALPHA, p) if narrow.low <= bound <= narrow.high else p
+        if t.is_usable:
+            return t.p(bound, is_above)
+        p = tail_p(draws.means(apart.to_frame())[:, 0], bound, is_above)
+        return max(ALPHA, p) if narrow.low <= bound <= narrow.high else p  # where Wilson's interval holds the bound
 
     above = claim.says == ">"
-    found = draws.interval(apart, EDGES.get(claim.says, TWO_SIDED), span)
+    found = draws.interval(apart, edges, span)
+    if t.is_usable:
+        found = found._replace(**dict(zip(("low", "high"), t.interval(edges, span), strict=True)))
     p = p_beyond(claim.bound, above), p_beyond(claim.opposite, not above)
-    return Finding(*found, claim.bound, *p, claim.amount, spread_of(apart, draws.company.reindex(apart.index)))
+    spread = t.error**2 * found.n if found.n_clusters > 1 else math.nan
+    return Finding(*found, claim.bound, *p, claim.amount, spread)
+
+
+def between_groups(draws: Resampling, values: pd.Series, one: pd.Series, other: pd.Series, claim: Claim) -> Finding:
+    """Test the mean of the values of one group of questions minus that of another, groups as booleans by question_id;
+    without an interval (NaN) where it is no bootstrap-t."""
+    groups = [group.reindex(values.index).astype(float) for group in (one, other)]
+    columns = [column for group in groups for column in (values * group, group)]
+    t, span = draws.studentised(pd.concat(columns, axis=1)), (-2.0, 2.0)
+    ids = values.index[(groups[0] + groups[1]) > 0]
+    size = len(ids), draws.company.reindex(ids).nunique()
+    if not t.is_usable:
+        return Finding(t.mean, math.nan, math.nan, *size, claim.bound, 1.0, 1.0, claim.amount)
+    p, p_opposite = (t.p(claim.bound, is_above) for is_above in (True, False))
+    if claim.says == "!=":
+        p, p_opposite = min(1.0, 2 * min(p, p_opposite)), 1.0
+    return Finding(
+        t.mean, *t.interval(span=span), *size, claim.bound, p, p_opposite, claim.amount, t.error**2 * len(ids)
+    )
 
 
 def statistic_test(draws: Resampling, values: pd.DataFrame, statistic: Statistic, claim: Claim) -> Finding:
@@ -99,8 +116,6 @@ def statistic_test(draws: Resampling, values: pd.DataFrame, statistic: Statistic
     estimate, drawn = float(statistic(values.mean().to_numpy()[None])[0]), statistic(draws.means(values))
     interval, defined = percentiles(drawn), drawn[~np.isnan(drawn)]
     p, p_opposite = (tail_p(defined, claim.bound, is_above) for is_above in (True, False))
-    if claim.says == "!=":
-        p, p_opposite = min(1.0, 2 * min(p, p_opposite)), 1.0
     n_clusters = draws.company.reindex(values.index).nunique()
     return Finding(estimate, *interval, len(values), n_clusters, claim.bound, p, p_opposite, claim.amount)
 
@@ -135,14 +150,6 @@ def correlation_of(means: np.ndarray) -> np.ndarray:
     return (left * right).sum(axis=1) / np.where(scale > 1e-12, scale, np.nan)
 
 
-def between_groups(means: np.ndarray) -> np.ndarray:
-    """The mean of one group minus that of another, of the means of value · is_one, is_one, value · is_other and
-    is_other; NaN where a draw has nobody of a group."""
-    one, n_one, other, n_other = means.T
-    with np.errstate(invalid="ignore"):  # 0 / 0
-        return one / n_one - other / n_other
-
-
 def weakest(tests: Mapping[str, Finding], says: str = ">") -> tuple[Finding, str]:
     """The test that decides a claim about several pairs, the one that speaks most against it, and its name.
 
@@ -152,6 +159,13 @@ def weakest(tests: Mapping[str, Finding], says: str = ">") -> tuple[Finding, str
     name = min(tests, key=lambda one: tests[one].estimate * (-1 if says == "<=" else 1))
     p, p_opposite = max(one.p for one in tests.values()), min(1.0, tests[name].p_opposite * len(tests))
     return tests[name]._replace(p=p, p_opposite=p_opposite), name
+
+
+def strongest(tests: Mapping[str, Finding]) -> tuple[Finding, str]:
+    """The test that decides that something differs somewhere, the one with the smallest p (times their number), and
+    its name."""
+    name = min(tests, key=lambda one: tests[one].p)
+    return tests[name]._replace(p=min(1.0, tests[name].p * len(tests))), name
 
 
 def decide(tests: Mapping[str, Finding], family: Mapping[str, str]) -> pd.DataFrame:

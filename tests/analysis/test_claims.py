@@ -7,9 +7,9 @@ from fnmatch import fnmatch
 import nbformat
 import pytest
 
-from lib.analysis.claims import CHANGED_LEAST, MARGIN, Entry, claims, entry, filters_of
+from lib.analysis.claims import CHANGED_LEAST, COMPONENTS, MARGIN, Entry, claims, entry, filters_of
 from lib.analysis.facts import SOURCES, facts
-from lib.analysis.scoreboard import FIXED
+from lib.analysis.scoreboard import FIXED, PARTS
 from lib.book.notebooks import chapters
 from lib.files import ROOT
 from lib.methods import METHODS
@@ -96,21 +96,23 @@ def test_every_row_that_departs_from_its_paper_is_one_of_ours(source):
 
 
 BY_ID = {claim.id: claim for claim in claims()}
-DERIVED = {"corrected", "missed_by_both", "table_failure", "vocabulary_failure", "stage_one"}
+DERIVED = {"right", "declined", "corrected", "missed_by_both", "table_failure", "vocabulary_failure", "stage_one"}
 DERIVED |= {f"pages_{n}" for n in (5, 10, 20)} | {f"alpha_{percent}" for percent in FIXED}
 
 
 @pytest.mark.parametrize("claim", claims(), ids=lambda claim: claim.id)
 def test_every_claim_is_tested_by_known_rows_and_measures_or_says_why_not(claim):
     assert bool(claim.kind) != bool(claim.not_measured)
-    assert claim.kind in ("", "difference", "every", "pairs", "groups", "argmax", "correlation")
+    assert claim.kind in ("", "difference", "every", "pairs", "groups", "contrasts", "argmax", "correlation")
     assert claim.says in (">", "<=", "!=")
     assert all([claim.claim, claim.numbers])
     assert claim.b or claim.kind not in ("every", "pairs", "correlation")
     assert len(claim.a) == len(claim.b) or claim.kind != "pairs"
     assert not claim.same_as or not BY_ID[claim.same_as].same_as  # which has the verdict
     assert {*re.findall(r"\{doc\}`([^`]+)`", f"{claim.note} {claim.not_measured}")} <= {*chapters()}
-    for one in claim.a + claim.b + claim.shown:
+    assert claim.components.keys() <= COMPONENTS.keys() == PARTS.keys()
+    assert {*claim.needs} <= claim.components.keys()
+    for one in claim.a + claim.b:
         assert one.row in METHODS or one.row == "best-baseline"
         assert one.metric in METRICS or one.metric in DERIVED
         assert one.row not in METHODS or one.condition in METHODS[one.row].conditions
@@ -128,7 +130,7 @@ def test_amounts_are_differences_of_the_papers_tables():
     expected = {
         "kobeissi2026/dense-over-sparse": pages["dense"] - max(pages["bm25"], pages["splade"]),
         "kobeissi2026/best-baseline": pages["multi_hyde_rerank"] - pages["multi_hyde"],
-        "kobeissi2026/reformulation-and-rerank-help-pages": pages["hyde"] - pages["dense"],
+        "kobeissi2026/reformulation-and-rerank-help-pages/over all filings": pages["hyde"] - pages["dense"],
         "kobeissi2026/gap-baseline": given - pages["multi_hyde_rerank"],
         "kobeissi2026/scorer-best": 0.55 - pages["multi_hyde_rerank"],
         "kobeissi2026/page-filter-over-direct": 0.55 - pages["dense"],
@@ -160,7 +162,7 @@ def test_an_entry_names_row_condition_measure_and_depth_and_a_file_that_does_not
     assert entry("best-baseline:numeric_match", "x") == Entry("best-baseline", "standard", "numeric_match", None)
     with pytest.raises(ValueError, match="no measure of a row"):
         entry("dense page_recall", "x")
-    source = {"facts": ["yepes2024"], "metric": "page_hit@10", "also": "", "data": ""}
+    source = {"facts": ["yepes2024"], "metric": "page_hit@10", "also": "", "components": {}, "data": ""}
     file = {"sources": {"yepes2024": source}, "claims": {"yepes2024": {"aggregation": {"not_measured": "x"}}}}
     monkeypatch.setattr("lib.analysis.claims._FILE", file)
     with pytest.raises(ValueError, match="not in both"):

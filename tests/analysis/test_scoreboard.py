@@ -1,4 +1,4 @@
-"""Claims tested on made-up rows: each verdict, sides of tests, Holm within a source, and n that would decide."""
+"""Claims tested on made-up rows: each verdict, sides of tests, Holm within a source, and what is replaced."""
 
 import math
 from types import SimpleNamespace
@@ -8,10 +8,11 @@ import pandas as pd
 import pytest
 
 from lib.analysis import scoreboard as board
-from lib.analysis.claims import claims
-from lib.analysis.scoreboard import NOT_MEASURED, NOT_TESTED, REPLACED, SAME, Scoreboard
+from lib.analysis.claims import COMPONENTS, claims
+from lib.analysis.scoreboard import BOUND, NOT_MEASURED, NOT_TESTED, REPLACED, SAME, Scoreboard, parts_of
 from lib.analysis.statistic import HOLDS, OPPOSITE, SMALLER, UNDECIDED
 from lib.metrics.frame import Metrics
+from lib.profile import Settings, load_profile
 from lib.typed import table_bytes
 from tests.made import make_study, values
 
@@ -25,6 +26,9 @@ MANY = [("doc_recall", 5), ("page_recall", 5), ("ndcg", 10), ("page_hit", 10), (
 #: 40 of 60 questions are 1, in every company two of three.
 TWO_THIRDS = (np.arange(N) // 20 != 2).astype(float)
 BM25_OVER_DENSE, BELOW_HYBRID = "akarsu2026/bm25-over-dense", "akarsu2026/crag-below-hybrid"
+#: Components to the sections of a profile that have their weights.
+SECTIONS = {"encoder": "embedder", "language model": "generator", "cross-encoder": "rerank", "splade": "splade"}
+AKARSU, KOBEISSI = "akarsu2026bm25corrective", "kobeissi2026"
 
 
 def run_of(first: np.ndarray) -> pd.DataFrame:
@@ -33,10 +37,13 @@ def run_of(first: np.ndarray) -> pd.DataFrame:
 
 
 def study_of(runs: dict[str, pd.DataFrame], **given) -> SimpleNamespace:
-    """A study whose rows have different first chunks, unless their runs are given."""
+    """A study whose rows have different first chunks unless runs are given, with the components of a ``source``."""
     given |= {"questions": QUESTIONS, "method": lambda name: SimpleNamespace(chunking="")}
+    there = next((claim.components for claim in claims() if claim.source == given.get("source")), {})
     study = make_study(200, 1, run=lambda name, _: runs.get(name, run_of(GOOD).assign(chunk_id=name)), **given)
-    study.profile.page_scorer = SimpleNamespace(max_tokens=128)
+    changed = {f"{SECTIONS[part]}.weights": name for part, name in there.items() if part in SECTIONS}
+    own = load_profile("default").replaced(changed | {"page_scorer.max_tokens": 1024} if there else {})
+    study.profile = Settings(own | study.profile)
     return study
 
 
@@ -53,8 +60,8 @@ def of_frames(*frames: pd.DataFrame) -> pd.DataFrame:
     return Scoreboard(study_of({}), Metrics(pd.concat(frames)), {}).scores()
 
 
-def scores(sweeps=None, judge_low=None, runs=None, **rows: np.ndarray) -> pd.DataFrame:
-    return Scoreboard(study_of(runs or {}), metrics_of(**rows), sweeps or {}, judge_low).scores()
+def scores(sweeps=None, judge_low=None, runs=None, source=AKARSU, **rows: np.ndarray) -> pd.DataFrame:
+    return Scoreboard(study_of(runs or {}, source=source), metrics_of(**rows), sweeps or {}, judge_low).scores()
 
 
 def test_each_verdict_on_clear_rows():
@@ -67,6 +74,7 @@ def test_each_verdict_on_clear_rows():
         BM25_OVER_DENSE: OPPOSITE,
         "akarsu2026/hyde-hurts": HOLDS,
         "akarsu2026/rerank-cheap": NOT_MEASURED,
+        "akarsu2026/returned": BOUND,
         "akarsu2026/multi-query-nothing": SAME,
         "akarsu2026/hybrid-over-both": UNDECIDED,  # as good as dense is not better
     }
@@ -81,11 +89,13 @@ def test_a_small_gain_is_smaller_than_claimed():
     some, name = TWO_THIRDS.copy(), "kobeissi2026/gap-baseline"
     some[0] = 0  # .65 against .667: the claimed .14 is out of reach
     rows = metrics_of(dense__oracle=TWO_THIRDS, multi_hyde_rerank=some)
-    found = Scoreboard(study_of({}), rows, {}).scores().loc[name]
+    found = Scoreboard(study_of({}, source=KOBEISSI), rows, {}).scores().loc[name]
     assert found["estimate"] == pytest.approx(1 / 60)
     assert found["high"] < found["amount"] == 0.14
     assert found["verdict"] == SMALLER
-    other = study_of({}, dataset=SimpleNamespace(name="page-questions"))  # of which no amount was claimed
+    other = study_of(
+        {}, dataset=SimpleNamespace(name="page-questions"), source=KOBEISSI
+    )  # of which no amount was claimed
     assert Scoreboard(other, rows, {}).scores().at[name, "verdict"] == UNDECIDED
 
 
@@ -106,25 +116,46 @@ def test_a_judge_by_chance_tests_nothing():
     assert "no better than chance" in by_chance["missing"]
 
 
-def test_where_the_treatment_is_replaced_the_number_stands_without_a_verdict_and_the_reason_has_its_numbers():
-    found = scores(page_scorer_filing=BAD, dense=GOOD).loc["kobeissi2026/page-filter-over-direct"]
-    assert found[["estimate", "verdict", "p"]].tolist() == [-1.0, REPLACED, pytest.approx(1.0)]
-    assert math.isnan(found["n_needed"])
-    assert found["missing"] == "a page scorer that reads 128 tokens of a page in place of its whole cut"
-    rows = ("expanded_markdown_dense", "expanded_annotated_tables_dense", "expanded_tables_only_dense")
-    found = scores(**dict.fromkeys((*rows, "lm_expansion_dense"), HALF))
-    assert "the margin is 10% of its nDCG@10" in found.at["kim2025/tables-need-no-change", "missing"]  # .05 of .5
+REPLACED_ROWS = {
+    "kobeissi2026/page-filter-over-direct": (
+        {"page_scorer_filing": BAD, "dense": GOOD},
+        "opposite sign",
+        "page scorer",
+    ),
+    "kobeissi2026/dense-over-sparse": ({"dense": GOOD, "bm25": BAD, "splade": BAD}, "same sign", "encoder, splade"),
+    "kobeissi2026/oracle-doc-headroom": ({"dense__oracle": HALF}, "same sign", "encoder"),  # a level
+    "akarsu2026/depth": ({"rerank_head_50": HALF, "rerank_head_20": HALF}, "inconclusive", "cross-encoder"),  # named
+    "akarsu2026/small-rrf-k": (dict.fromkeys(["rrf_10", "rrf_30", "hybrid_rrf", "rrf_100"], HALF), "", ""),  # in all
+}
 
 
-def test_a_correlation_of_counts_is_not_tested_and_shows_them_and_of_rows_that_are_alike_it_is_not_measured():
-    runs = [(name, "standard") for name in ("splade", "page_scorer", "ahead")]
-    runs += [("dense", f"oracle-{part}") for part in ("document", "page")]
-    right = dict(zip(runs, (0, 1, 3, 0, 2), strict=True))
-    parts = [values(IDS, np.arange(N) < n, "numeric_match", None, *run) for run, n in right.items()]
-    parts += [values(IDS, np.arange(N) < 10 * n, "page_recall", 5, *run) for run, n in right.items()]
+@pytest.mark.parametrize("name", REPLACED_ROWS)
+def test_a_claim_is_replaced_where_its_sides_differ_by_a_component_that_is_not_here(name):
+    rows, direction, parts = REPLACED_ROWS[name]
+    found = scores(**rows, source="").loc[name]
+    assert found[["verdict", "direction"]].tolist() == [REPLACED if parts else UNDECIDED, direction]
+    assert math.isnan(found["n_needed"]) == math.isnan(found["p_holm"]) == bool(parts)
+    here = {part: form.format(**load_profile("default")) for part, form in COMPONENTS.items()}
+    reasons = [text.partition(" in place of ")[0] for text in found["missing"].split("; ")] if parts else []
+    assert reasons == [here[part] for part in parts.split(", ") if part]
+
+
+def test_a_row_has_the_components_of_the_rows_that_it_uses():
+    assert parts_of("bm25") == set()
+    assert parts_of("hybrid_rerank_whole") == {"encoder", "cross-encoder"}
+    assert parts_of("stacked_rerank") == {"encoder", "cross-encoder", "language model"}
+    assert parts_of("element_prefix") == {"encoder", "elements"}
+    assert "page scorer" not in parts_of("page_then_chunk")
+
+
+def test_a_correlation_is_over_strategies_and_of_rows_that_are_alike_it_is_not_measured():
+    runs = [(name, "standard") for name in ("bm25", "dense", "hybrid_rrf")] + [("dense", "oracle-page")]
+    right = dict(zip(runs, (0, 1, 3, 6), strict=True))
+    parts = [values(IDS[:50], np.arange(50) < n, "right", None, *run) for run, n in right.items()]
+    parts += [values(IDS, np.arange(N) < 10 * n, "doc_recall", 5, *run) for run, n in right.items()]
     found = of_frames(*parts).loc["akarsu2026/correlation"]
-    assert (found["verdict"], found["missing"]) == (NOT_TESTED, "the points are 0, 1, 3, 0, 2 right answers of 60")
-    assert found["estimate"] == pytest.approx(1.0)
+    assert (found["verdict"], found["n"]) == (HOLDS, 50)
+    assert found["estimate"] == pytest.approx(np.corrcoef([0, 1, 3, 6], [0, 10, 30, 50])[0, 1])
     follow = next(claim for claim in claims() if claim.id == "kobeissi2026/follow")
     found = scores(**dict.fromkeys((one.row for one in follow.a), HALF)).loc[follow.id]
     assert (found["verdict"], found["missing"]) == (NOT_MEASURED, "undefined here, as the rows are too much alike")
@@ -139,18 +170,22 @@ def test_the_same_fact_is_judged_once_and_what_gets_no_verdict_is_no_part_of_a_f
     rows = {"dense": GOOD, "bm25": BAD, "hybrid_rrf": GOOD, "crag": GOOD}
     untested = scores(**rows, runs=dict.fromkeys(("hybrid_rrf", "crag"), run_of(GOOD)))
     assert math.isnan(untested.at[BELOW_HYBRID, "p_holm"])
-    # both claims about CRAG are tested in the second
+    # both claims about CRAG are tested in the second, and none of them where a component is replaced
     assert scores(**rows).at[of, "p_opposite"] / untested.at[of, "p_opposite"] == pytest.approx(4 / 2)
+    assert scores(**rows, source="")["p_holm"].isna().all()
 
 
-def test_variants_are_a_family_of_their_own_and_one_does_not_shrink_where_the_treatment_is_replaced():
+def test_variants_are_a_family_of_their_own():
     found = scores(dense=GOOD, bm25=BAD, bm25_k12=BAD, multi_query=GOOD)["p_opposite"]
     # one claim of the source has a verdict, and two variants: multi-query against dense is the other one
     assert found[BM25_OVER_DENSE] / found[f"{BM25_OVER_DENSE}/BM25 as published"] == pytest.approx(1 / 2)
-    rows, name = {"dense__oracle": GOOD, "multi_hyde_rerank": BAD}, "kobeissi2026/gap-baseline"
-    more = scores(**rows, splade=BAD, bm25=BAD, dense=GOOD)
-    assert more.at["kobeissi2026/dense-over-sparse", "verdict"] == REPLACED
-    assert more.at[name, "p_holm"] > scores(**rows).at[name, "p_holm"]
+
+
+def test_questions_differ_where_any_two_large_groups_do():
+    rows = {"multi_hyde_rerank": HALF, "dense__oracle": np.repeat([1.0, 0.0], 30) * (np.arange(N) % 3 > 0)}
+    found = scores(**rows).loc["kobeissi2026/type-varies"]
+    assert found["rival"] == "metrics-generated − novel-generated, page_recall@5 of dense (filing given)"
+    assert found[["estimate", "n", "verdict"]].tolist() == [pytest.approx(2 / 3), N, HOLDS]
 
 
 def test_a_row_in_several_measures_is_compared_in_each():
@@ -188,7 +223,7 @@ def test_only_the_questions_that_are_meant_count():
 )
 def test_a_sweep_is_decided_by_where_it_is_highest(weights, highest, decided):
     swept, name = pd.DataFrame([BAD, HALF, GOOD, HALF], weights, IDS).T, "kim2025/alpha-financebench"
-    found = scores({"convex_softmax_folds": swept}, dense=HALF)
+    found = scores({"convex_softmax_folds": swept}, dense=HALF, source="kim2025financial")
     assert found.loc[name, ["estimate", "verdict"]].tolist() == [highest, decided]
     assert found.at[f"{name}/min-max in place of softmax", "verdict"] == NOT_MEASURED
 

@@ -107,10 +107,6 @@ def test_statistics_of_means_and_their_ties():
     random = np.random.default_rng(2).random((5, 8))
     assert statistic.correlation_of(random) == pytest.approx([np.corrcoef(row[:4], row[4:])[0, 1] for row in random])
     assert math.isnan(statistic.correlation_of(np.array([[0.5, 0.5, 0.1, 0.2]]))[0])
-    # one of two questions with a sum of .4, three of four with a sum of .9: .4 / .5 - .3 / .75 of the means
-    none, found = statistic.between_groups(np.array([[0.4, 0.5, 0.0, 0.0], [0.4, 0.5, 0.3, 0.75]]))
-    assert math.isnan(none)
-    assert found == pytest.approx(0.4)
 
 
 def test_a_clear_sweep_is_found_and_a_flat_one_is_not():
@@ -119,8 +115,20 @@ def test_a_clear_sweep_is_found_and_a_flat_one_is_not():
     found = statistic.statistic_test(*clear, HIGHEST, HALF)
     assert (found[:3], found.p) == ((1.0, 1.0, 1.0), pytest.approx(1 / 501))
     assert statistic.statistic_test(*flat, HIGHEST, HALF).p > 0.05
-    both = statistic.statistic_test(*clear, HIGHEST, replace(HALF, says="!="))
+
+
+def test_groups_of_questions_are_compared_within_and_across_companies_and_the_strongest_of_several_counts():
+    draws, values = frame(np.random.default_rng(5).random((80, 1)) + np.tile([0.0, 1.0], 40)[:, None])
+    is_one = pd.Series(np.tile([False, True], 40), values.index)
+    found = statistic.between_groups(draws, values[0], is_one, ~is_one, PLAIN)
+    assert found.estimate == pytest.approx(values[0][is_one].mean() - values[0][~is_one].mean())
+    assert (found.n, found.n_clusters, found.p) == (80, 40, pytest.approx(1 / 501))
+    both = statistic.between_groups(draws, values[0], is_one, ~is_one, replace(PLAIN, says="!="))
     assert (both.p, both.p_opposite) == (pytest.approx(2 / 501), 1.0)
+    assert math.isnan(statistic.between_groups(draws, values[0], is_one, is_one & False, PLAIN).low)
+    tests = {"weak": finding(0.0, 0.1, p=0.3), "strong": finding(-0.4, -0.2, p=0.01)}
+    decisive, name = statistic.strongest(tests)
+    assert (name, decisive.p) == ("strong", 0.02)
 
 
 @pytest.mark.parametrize(
@@ -130,8 +138,9 @@ def test_a_clear_sweep_is_found_and_a_flat_one_is_not():
 def test_questions_needed_is_the_textbook_formula(effect, spread, n):
     assert statistic.questions_needed(effect, spread) == pytest.approx(n, nan_ok=True)
     alike, company = pd.Series([1.0, 1.0, 0.0, 0.0]), pd.Series(list("AABB"))
-    assert statistic.spread_of(alike, company) == pytest.approx(1.0)  # sums of 1 and -1: 2 / 1 * (1 + 1) / 4
-    assert math.isnan(statistic.spread_of(alike[:2], company[:2]))  # one company tells nothing of it
+    found = statistic.difference(Resampling(company, 100), alike, None, PLAIN)
+    assert found.spread == pytest.approx(1.0)  # sums of 1 and -1: 2 / 1 * (1 + 1) / 4
+    assert math.isnan(statistic.difference(Resampling(company[:2], 100), alike[:2], None, PLAIN).spread)
 
 
 def test_questions_until_grows_with_the_noise():
