@@ -16,7 +16,7 @@ from lib.files import ROOT
 from lib.method_sets import baselines, chosen, compared, of_family
 from lib.methods import METHODS
 from lib.metrics import METRICS
-from lib.metrics.frame import Metrics, Run
+from lib.metrics.frame import Metrics, Run, best
 from lib.schema import CONDITIONS, Condition, NeedsFilings, StudyError
 from lib.show import output
 from lib.show.display import Shown
@@ -125,7 +125,7 @@ class Chapter(Study):
 
     def best(self, values: pd.DataFrame) -> str:
         """The column with the highest mean; ties go to the first name."""
-        return values[sorted(values)].mean().round(12).idxmax()
+        return best(values.mean())
 
     def gains(self, metric: str, pairs: Mapping[str, str], k: int | None) -> pd.DataFrame:
         """Each method of ``pairs`` less the one that it is mapped to, as :meth:`compare`."""

@@ -11,7 +11,7 @@ from lib.evaluation import ANSWER_COLUMNS, METRIC_COLUMNS
 from lib.method import memoized
 from lib.method_sets import TRAINED, baselines
 from lib.metrics.answers import BERT_SCORE, answer_metrics
-from lib.metrics.frame import Metrics, long_frame
+from lib.metrics.frame import Metrics, best, long_frame
 from lib.metrics.right import right_metrics
 from lib.models.encoders import Encoder, OnnxEncoder, load_encoder
 from lib.models.prompts import Prompt, Sampling
@@ -57,10 +57,10 @@ def best_baseline(metrics: Metrics, k: int) -> str:
 
     This is a choice on the test questions, as in the reproduced study: it flatters the baseline a little.
     """
-    means = {name: metrics[name, "page_recall", k].mean() for name in sorted(baselines()) if name in metrics}
+    means = {name: metrics[name, "page_recall", k].mean() for name in baselines() if name in metrics}
     if not means:
         raise StudyError(f"no baseline is among the methods; add one of {', '.join(baselines())}")
-    return max(means, key=means.get)
+    return best(pd.Series(means))
 
 
 def asked(study: Study) -> pd.DataFrame:

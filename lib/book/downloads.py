@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from lib.analysis.measured import TIMES, known_table
-from lib.book.leaderboard import ZIP, folder_of, published_sets
+from lib.book.leaderboard import ZIP, folder_of, other_sets
 from lib.book.templates import filled
 from lib.diagnose.stored import stored_runs
 from lib.exports import exported_metrics, exported_run, questions_csv
@@ -25,7 +25,7 @@ def write_downloads(study: Study, target: Path) -> None:
     packed = {str(path.relative_to(target)): path.read_bytes() for path in (target / "runs").rglob("*.gz")}
     packed |= gold_of(study.questions) | {"README.md": filled("columns", study=study).encode()}
     packed |= {name: (study.outputs / name).read_bytes() for name in ("metrics.csv.gz", "summary.csv", MANIFEST)}
-    for name, published in published_sets(study).items():
+    for name, published in other_sets(study).items():
         found = gold_of(published.dataset().questions) | {"metrics.csv.gz": exported_metrics(published.metrics)}
         found |= {file: (published.root / file).read_bytes() for file in ("summary.csv", MANIFEST)}
         for (condition, method), run in published.runs.items():

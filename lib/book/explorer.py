@@ -16,6 +16,7 @@ import pandas as pd
 
 from lib.analysis.failures import OF_PAGES, missed_pages
 from lib.answers.calculation import CALCULATED_STAGE, derivation
+from lib.book.headline import ordinary
 from lib.book.manifest import read_summary
 from lib.book.notebooks import read_stages
 from lib.data.pdf import drawn
@@ -23,10 +24,9 @@ from lib.diagnose.run_file import read_docnos
 from lib.diagnose.stored import stored_runs
 from lib.files import digest_of
 from lib.method import MAIN
-from lib.method_sets import TRAINED, baselines, measured
+from lib.method_sets import TRAINED, measured
 from lib.methods import METHODS
 from lib.metrics import retrieval
-from lib.metrics.frame import best
 from lib.metrics.pooled import answering_pages
 from lib.models.written import read_records
 from lib.schema import CONDITIONS, NeedsFilings
@@ -78,8 +78,7 @@ def explorer_data(study: Study) -> dict:
                 first[row.question_id].append([number[row.doc_name], int(row.page)])
         for question_id, question in questions.items():
             question["top"].append(first.get(question_id))
-    at_k = read_summary(study).query("k == @K", local_dict={"K": K})
-    base = best(at_k[at_k["method"].isin(baselines())])["method"]
+    base = ordinary(read_summary(study))
     for method in [name for name in dict.fromkeys((base, *TRAINED)) if name in runs["standard"]]:
         with suppress(NeedsFilings):
             for row in missed_pages(study, method, K).itertuples():

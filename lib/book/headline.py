@@ -44,7 +44,8 @@ def at_k(summary: pd.DataFrame, metric: str) -> pd.DataFrame:
 
 def ordinary(summary: pd.DataFrame) -> str:
     """The ordinary method with the highest page recall."""
-    return best(summary[(summary["k"] == K) & summary["method"].isin(baselines())])["method"]
+    means = at_k(summary, "page_recall")["mean"]
+    return best(means[means.index.isin(baselines())])
 
 
 def sentences(summary: pd.DataFrame, metrics: Metrics, unseen: finding.Unseen | None = None) -> list[str]:

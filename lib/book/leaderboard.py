@@ -74,7 +74,7 @@ DEPTHS = {column.name: column.k for column in OF_A_SET if column.k}
 COSTS = [column.name for column in OF_ALL if column.form is seconds]
 
 
-def published_sets(study: Study) -> dict[str, Published]:
+def other_sets(study: Study) -> dict[str, Published]:
     """What is published of other question sets over the same filings, by name."""
     found = [Published(path.parent) for path in sorted(RESULTS.glob(f"*/{study.profile.name}/{MANIFEST}"))]
     named = {one.manifest["dataset"]: one for one in found}
@@ -85,13 +85,13 @@ def published_sets(study: Study) -> dict[str, Published]:
 
 def sets_of(study: Study, outside: Sequence[pd.DataFrame]) -> Iterator[tuple]:
     """Name, questions, summary, metrics and manifest of the study's own set, with the metrics of runs from ``outside``,
-    and then of :func:`published_sets`."""
+    and then of :func:`other_sets`."""
     outside = [one[one["metric"].isin([*DEPTHS]) & one["k"].isin([*DEPTHS.values()])] for one in outside]
     draws = Resampling.of(study)
     summary = pd.concat([read_summary(study), *(summarise(one, draws) for one in outside)])
     metrics = pd.concat([read_metrics(study.outputs / METRICS_FILE), *outside])
     yield study.dataset.name, study.questions, summary, metrics, read_json(study.outputs / MANIFEST)
-    for name, one in published_sets(study).items():
+    for name, one in other_sets(study).items():
         yield name, one.dataset().questions, read_csv(one.file("summary.csv"), k="Int64"), one.metrics, one.manifest
 
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from lib.data.companies import one_spelling
 from lib.data.layout import DOCUMENTS, QUESTION_FILES, Dataset, in_sub_folders
 from lib.data.pages import extract_pages
 from lib.data.records import NAME_RULE, Document, Problems, Question, Records, is_safe_name, read_records
+from lib.filings.names import one_spelling
 from lib.schema import FILING_COLUMNS, QUESTION_COLUMNS, DatasetError
 
 EVIDENCE_COLUMNS = ["question_id", "doc_name", "page", "text", "line"]

@@ -1,6 +1,8 @@
-"""Company names in questions: whole, shortened or abbreviated, recognised without a list of companies."""
+"""Company names: one company under several spellings; names in questions, whole, shortened or abbreviated, recognised
+without a list of companies."""
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import lru_cache, reduce
@@ -10,10 +12,11 @@ import numpy as np
 from lib.text.acronyms import LEXICON
 
 WORD = re.compile(r"[A-Za-z0-9]+(?:[&'’.][A-Za-z0-9]+)*")
-LEGAL_FORMS = frozenset(
-    "inc incorporated corp corporation co company companies ltd limited plc llc lp nv sa ag se holdings holding group"
-    " the of and international".split()
-)
+LEGAL_FORMS = frozenset("inc incorporated corp corporation co company ltd limited plc llc lp nv sa ag se".split())
+#: Legal forms that a company's own first word may be in a question, too, such as the one of AB InBev.
+RARE_FORMS = frozenset("llp bv spa gmbh kgaa ab asa oyj pte pty".split())
+#: Words of a name that name nobody.
+NOT_OWN = LEGAL_FORMS | {*"companies holdings holding group the of and international".split()}
 
 
 def alphanumeric(name: str) -> str:
@@ -35,6 +38,24 @@ REGISTRANT_CHARACTERS = 160  # before ``(Exact name of registrant``, in which th
 MAX_WORDS = 5  # of a name that a question writes in one piece or in several
 
 
+def company_key(name: str) -> str:
+    """A name's letters and digits without case, marks, a ``The`` before it and legal forms behind it; with these where
+    nothing else is left."""
+    plain = "".join(one for one in unicodedata.normalize("NFKD", name) if not unicodedata.combining(one)).casefold()
+    words = [word for word in re.split(r"[\W_]+", re.sub(r"(?<=\w)[.'’](?=\w)|(?<=\w)\.", "", plain)) if word]
+    own = words[words[:1] == ["the"] :]
+    while own and own[-1] in LEGAL_FORMS | RARE_FORMS:
+        own.pop()
+    return "".join(own) or "".join(words) or name
+
+
+def one_spelling(names: Iterable[str]) -> dict[str, str]:
+    """Every name to the first one of the same company, such as ``ACME INC`` to ``Acme, Inc.``: folds must not separate
+    its filings."""
+    first: dict[str, str] = {}
+    return {name: first.setdefault(company_key(name), name) for name in names}
+
+
 def name_words(name: str) -> list[str]:
     """A name's words in lower case, signs dropped, ``&`` kept as a word."""
     return [word.lower().replace("'", "").replace("’", "") for word in re.findall(r"[A-Za-z0-9'’.]+|&", name)]
@@ -43,7 +64,7 @@ def name_words(name: str) -> list[str]:
 def core_words(name: str) -> list[str]:
     """The words of a name without legal forms (``Inc.``, ``plc``), or all of them if nothing else is left."""
     words = [word.strip(".") for word in name_words(name) if word != "&"]
-    return [word for word in words if word and word not in LEGAL_FORMS] or words
+    return [word for word in words if word and word not in NOT_OWN] or words
 
 
 @lru_cache(maxsize=100_000)
@@ -73,9 +94,9 @@ def cover_names(cover: str) -> list[str]:
         pieces = (" ".join(piece.split()).strip(" ,_") for piece in re.split(r"\n|\d[\d-]{3,}", above))
         lines = list(filter(None, pieces))
         name = lines.pop() if lines else ""
-        while lines and not set(name_words(name)) - LEGAL_FORMS:
+        while lines and not set(name_words(name)) - NOT_OWN:
             name = f"{lines.pop()} {name}"
-        if set(name_words(name)) - LEGAL_FORMS and not NOT_A_NAME.search(name):
+        if set(name_words(name)) - NOT_OWN and not NOT_A_NAME.search(name):
             names.append(name)
     names += listed.groups() if listed else ()
     return list(dict.fromkeys(name.strip(" ,") for name in names))

@@ -48,11 +48,9 @@ def test_values_are_those_of_a_run_a_metric_and_a_depth_in_the_order_of_the_fram
 
 
 def test_the_best_of_equals_is_the_first_by_name():
-    rows = [("bm25", 0.5), ("ahead", 0.5), ("dense", 0.1)]
-    summary = pd.DataFrame(rows, columns=["method", "mean"]).assign(metric="page_recall", condition="standard")
-    assert best(summary)["method"] == "ahead"
-    with pytest.raises(StudyError, match="no method has mrr under standard here"):
-        best(summary, "mrr")
+    assert best(pd.Series({"dense": 0.1, "bm25": 0.5, "ahead": 0.5})) == "ahead"
+    with pytest.raises(StudyError, match="no method to choose the best from is measured here"):
+        best(pd.Series(dtype=float))
 
 
 QUESTIONS = pd.DataFrame({"question_id": ["q1", "q2"], "doc_name": ["A", "B"], "gold_pages": [[0, 4], [2]]})

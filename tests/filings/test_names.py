@@ -3,9 +3,9 @@
 import pandas as pd
 import pytest
 
-from lib.data.companies import company_key, one_spelling
 from lib.data.dataset import read_dataset
 from lib.files import ROOT
+from lib.filings.names import company_key, one_spelling
 from lib.folds import make_folds
 
 SAME = [
