@@ -9,7 +9,7 @@ import pandas as pd
 from IPython import get_ipython
 
 from lib import stats
-from lib.analysis import encoders, measured, sizes
+from lib.analysis import encoders, measured
 from lib.analysis.unseen import unseen_study
 from lib.evaluation import evaluate, summarise
 from lib.files import ROOT
@@ -17,7 +17,7 @@ from lib.method_sets import baselines, chosen, compared, of_family
 from lib.methods import METHODS
 from lib.metrics import METRICS
 from lib.metrics.frame import Metrics, Run, best
-from lib.schema import CONDITIONS, Condition, NeedsFilings, StudyError
+from lib.schema import CONDITIONS, Condition, StudyError
 from lib.show import output
 from lib.show.display import Shown
 from lib.stats import Resampling
@@ -145,15 +145,6 @@ class Chapter(Study):
         wanted = pd.concat([frame[frame["metric"].isin(metrics)] for frame in frames])
         found = summarise(wanted, self.draws)[["method", "metric", "k", "mean", "low", "high"]]
         return found.sort_values(["method", "metric", "k"], ignore_index=True)
-
-    def recall_by_tokens(self, methods: Sequence[str]) -> pd.DataFrame:
-        """Page recall within equal numbers of tokens: methods × tokens; no rows where the filings' text is needed."""
-        try:
-            over = {name: self.with_chunks(self.method(name).chunking) for name in methods}
-            read = {name: sizes.recall_within(sizes.tokens_read(one, name)) for name, one in over.items()}
-        except NeedsFilings:
-            read = {}
-        return pd.DataFrame(read).T.rename_axis(index="method", columns="tokens")
 
     def times(self, methods: Sequence[str]) -> pd.DataFrame:
         """Seconds and tokens per question of the methods that were timed (lib.analysis.measured.TIME_COLUMNS)."""

@@ -96,6 +96,7 @@ def _matched(name: str, title: str, of: str, by: str, how: dict[str, bool], **mo
         uses=(of,),
         options={"method": of, **how},
         inputs=partial(matched.inputs, **how),
+        chunking=base.chunking,
         **more,
     )
 
@@ -536,6 +537,18 @@ row("fixed_512", title="Chunks of 512 tokens", family=YEPES,
     pipeline="question → embedding → cosine with one vector of each chunk of 510 tokens",
     source="karpukhin2020dpr", score=dense.score_whole, settings=("embedder",), chunking="fixed_512", changes="dense",
     version=2)
+row("hybrid_fixed_128", title="Hybrid RRF, chunks of 128 tokens", family=YEPES,
+    pipeline="one vector of each chunk of 126 tokens and BM25 over them → reciprocal rank fusion (not in the paper)",
+    source="cormack2009rrf", score=fusion.score, settings=("embedder", "bm25", "hybrid_rrf"), chunking="fixed_128",
+    options={"dense": "fixed_128"}, changes="hybrid_rrf")
+row("hybrid_fixed_256", title="Hybrid RRF, chunks of 256 tokens", family=YEPES,
+    pipeline="one vector of each chunk of 254 tokens and BM25 over them → reciprocal rank fusion (not in the paper)",
+    source="cormack2009rrf", score=fusion.score, settings=("embedder", "bm25", "hybrid_rrf"), chunking="fixed_256",
+    options={"dense": "fixed_256"}, changes="hybrid_rrf")
+row("hybrid_fixed_512", title="Hybrid RRF, chunks of 512 tokens", family=YEPES,
+    pipeline="one vector of each chunk of 510 tokens and BM25 over them → reciprocal rank fusion (not in the paper)",
+    source="cormack2009rrf", score=fusion.score, settings=("embedder", "bm25", "hybrid_rrf"), chunking="fixed_512",
+    options={"dense": "fixed_512"}, changes="hybrid_rrf")
 row("fixed_aggregate", title="Chunks of 128, 256 and 512 tokens", family=YEPES,
     pipeline="question → embedding → cosine with chunks of three sizes in one index",
     source="karpukhin2020dpr", score=dense.score_sizes, settings=("embedder",), chunking="fixed_aggregate",
@@ -565,4 +578,24 @@ row("element_aggregate", title="Element chunks, aggregate", family=YEPES,
 row("element_bm25", title="BM25, element chunks", family=YEPES,
     pipeline="question → finance tokens → BM25 over titles, text and whole tables (not in the paper)",
     source="robertson2009bm25", score=bm25.score, settings=("bm25",), chunking="elements", changes="bm25", version=2)
+
+# Short chunks behind the match.
+matched_by_records("fixed_128_records", title="Chunks of 128 tokens, filings matched by records", of="fixed_128")
+matched_by_covers("fixed_128_covers", title="Chunks of 128 tokens, filings matched by cover pages", of="fixed_128")
+matched_by_records("hybrid_fixed_128_records",
+    title="Hybrid RRF, chunks of 128 tokens, filings matched by records", of="hybrid_fixed_128")
+matched_by_covers("hybrid_fixed_128_covers",
+    title="Hybrid RRF, chunks of 128 tokens, filings matched by cover pages", of="hybrid_fixed_128")
+matched_by_records("fixed_256_records", title="Chunks of 256 tokens, filings matched by records", of="fixed_256")
+matched_by_covers("fixed_256_covers", title="Chunks of 256 tokens, filings matched by cover pages", of="fixed_256")
+matched_by_records("hybrid_fixed_256_records",
+    title="Hybrid RRF, chunks of 256 tokens, filings matched by records", of="hybrid_fixed_256")
+matched_by_covers("hybrid_fixed_256_covers",
+    title="Hybrid RRF, chunks of 256 tokens, filings matched by cover pages", of="hybrid_fixed_256")
+matched_by_records("fixed_512_records", title="Chunks of 512 tokens, filings matched by records", of="fixed_512")
+matched_by_covers("fixed_512_covers", title="Chunks of 512 tokens, filings matched by cover pages", of="fixed_512")
+matched_by_records("hybrid_fixed_512_records",
+    title="Hybrid RRF, chunks of 512 tokens, filings matched by records", of="hybrid_fixed_512")
+matched_by_covers("hybrid_fixed_512_covers",
+    title="Hybrid RRF, chunks of 512 tokens, filings matched by cover pages", of="hybrid_fixed_512")
 # fmt: on

@@ -2,7 +2,6 @@
 
 from types import SimpleNamespace
 
-import pandas as pd
 import pytest
 
 from lib.chapter import Chapter
@@ -47,7 +46,6 @@ def test_what_was_not_measured_is_a_frame_without_rows_or_none(chapter):
     assert chapter.times(["bm25"]).empty
     assert chapter.with_text() is chapter
     assert chapter.gains("page_recall", {}, 5).empty
-    assert isinstance(chapter.recall_by_tokens([]), pd.DataFrame)
     assert chapter.variants(["bm25"], "akarsu2026") == {}
 
 

@@ -37,10 +37,11 @@ def fused(search: Search, matrices: Iterable[np.ndarray], candidates: np.ndarray
     return reciprocal_rank_fusion(lists, *about, settings.k_rrf)
 
 
-def score(search: Search, candidates: np.ndarray, *, k_rrf: int | None = None) -> np.ndarray:
-    """The fused score of ``dense`` and ``bm25``, shape (n_questions, n_chunks); ``k_rrf`` is else the profile's."""
+def score(search: Search, candidates: np.ndarray, *, k_rrf: int | None = None, dense: str = "dense") -> np.ndarray:
+    """The fused score of a row, ``dense``, and of ``bm25`` over its chunks, shape (n_questions, n_chunks); ``k_rrf`` is
+    else the profile's."""
     settings = search.profile.hybrid_rrf
-    lists = [search.rank_method(name, candidates, settings.depth) for name in ("dense", "bm25")]
+    lists = [search.rank_method(name, candidates, settings.depth) for name in (dense, "bm25")]
     return reciprocal_rank_fusion(lists, search.questions, search.chunks, settings.k_rrf if k_rrf is None else k_rrf)
 
 

@@ -1,0 +1,82 @@
+"""Recall by tokens that are read, on lists whose tokens one can add up."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from lib.analysis import reading
+from lib.method_sets import compared
+from lib.methods import METHODS
+from lib.profile import Settings, load_profile
+from lib.schema import NeedsFilings
+from lib.stats import Resampling
+from tests.made import make_study
+
+#: Question, rank, filing, page, tokens; q1 reads 100 + 28 + 300 + 84 of its list, q2 129 and then 1.
+RANKED = [("q1", 1, "B", 1, 100), ("q1", 2, "A", 3, 28), ("q1", 3, "A", 9, 300), ("q1", 4, "A", 0, 84)]
+RANKED += [("q2", 2, "B", 0, 1), ("q2", 1, "C", 1, 129)]
+
+
+class Words:
+    """A tokenizer whose tokens are words."""
+
+    def encode_batch(self, texts, **_):
+        return [type("Encoding", (), {"ids": text.split()}) for text in texts]
+
+
+@pytest.fixture
+def study(monkeypatch):
+    questions = pd.DataFrame({"question_id": ["q1", "q2"], "doc_name": ["A", "B"], "gold_pages": [[0, 3], [0]]})
+    questions["evidence"] = ["line 3\nline 0", "line 0"]
+    run = pd.DataFrame(RANKED, columns=["question_id", "rank", "doc_name", "page", "tokens"])
+    run["chunk_id"] = [f"c{row}" for row in range(len(run))]
+    pages = zip(run["page"], run["tokens"], strict=True)
+    texts = [f"line {page} " + "word " * (n - 2) if n > 1 else f"line{page}" for page, n in pages]
+    chunks = pd.DataFrame({"chunk_id": run["chunk_id"], "text": texts, "start": 0, "end": 1})
+    given = {"questions": questions, "chunks": chunks, "run": lambda name: run, "tokenizer": Words()}
+    study = make_study(**given, profile=Settings({"run": Settings({"depth": 4})}), method=METHODS.get)
+    study.dataset.lacks, study.with_chunks = (), lambda chunking: study
+    return study
+
+
+def test_a_chunk_is_read_while_it_fits_whole_and_the_first_that_does_not_ends_the_list(study):
+    found = reading.recalls(study, "dense").pivot(index="tokens", columns="question_id", values="page_recall")
+    assert found.loc[[128, 256, 512, 1024]].to_numpy().tolist() == [[0.5, 0], [0.5, 1], [1, 1], [1, 1]]
+    lines = reading.recalls(study, "dense").pivot(index="tokens", columns="question_id", values="line_recall")
+    assert lines.equals(found)  # each page is one chunk here
+
+
+def test_nothing_is_said_beyond_the_depth_of_a_run_but_a_list_of_all_that_there_is_does_not_end(study, monkeypatch):
+    found = reading.recalls(study, "dense").pivot(index="tokens", columns="question_id", values="is_ended")
+    assert found.loc[[256, 512]].to_numpy().tolist() == [[False, False], [True, False]]  # q2 has less than the depth
+    kept = reading.values(study, ["dense"]).columns
+    assert set(kept.get_level_values("tokens")) == {128, 256}
+    monkeypatch.setattr(reading, "MAX_ENDED", 0.5)
+    assert set(reading.values(study, ["dense"]).columns.get_level_values("tokens")) == {*reading.BUDGETS}
+
+
+def test_what_cannot_be_measured_has_no_columns(study):
+    study.dataset.lacks = ("evidence",)
+    assert set(reading.values(study, ["dense"]).columns.get_level_values("metric")) == {"page_recall"}
+
+    def refuse(name):
+        raise NeedsFilings(name)
+
+    study.run = refuse
+    assert reading.values(study, ["dense"]).shape == (2, 0)
+
+
+def test_ahead_is_tested_against_the_better_of_the_short_chunks():
+    ids = pd.Index([f"q{row}" for row in range(40)], name="question_id")
+    draws = Resampling(pd.Series([f"company {row % 10}" for row in range(40)], ids), 200, 0)
+    shares = {reading.LONG: 0.2, reading.SHORT[0]: 0.5, reading.SHORT[1]: 0.4, "ahead": 0.8}
+    recall = pd.DataFrame({name: 1.0 * (np.arange(40) < 40 * share) for name, share in shares.items()}, ids)
+    found = reading.tested(recall, draws)
+    assert found["reference"].to_dict() == {**dict.fromkeys(reading.SHORT, reading.LONG), "ahead": reading.SHORT[0]}
+    assert found["difference"].round(9).tolist() == [0.3, 0.2, 0.3]
+    assert reading.tested(recall[["ahead", reading.LONG]], draws).empty
+
+
+def test_the_rows_that_are_compared_are_measured_by_default():
+    measured = [name for name, condition in compared(load_profile("default")) if condition == "standard"]
+    assert {*reading.DRAWN} <= {*reading.COMPARED} <= {*measured}
