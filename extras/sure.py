@@ -16,9 +16,9 @@ from sklearn.preprocessing import StandardScaler
 
 from lib.ahead.sets import SETS
 from lib.answers.calculation import named_filings
-from lib.answers.pages_read import sheet_of
 from lib.folds import assign_folds
 from lib.metrics.right import answer_right, figure
+from lib.retrievers.tables import sheet_of
 from lib.statements import sure
 from lib.studies import open_study
 from lib.study import Study

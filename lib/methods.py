@@ -25,6 +25,7 @@ from lib.retrievers import (
     expansion,
     fusion,
     hyde,
+    items,
     judged,
     matched,
     rerank,
@@ -303,6 +304,33 @@ row("ahead_covers", title="Ahead by cover pages", family=GENERAL,
     source="burges2010lambdamart", score=ahead.score, settings=("embedder", "bm25", "ahead"),
     options={"kinds": True, "covers": True}, inputs=partial(ahead.inputs, kinds=True), changes="ahead",
     needs=(TRAINING,))
+
+# Several pages: each line item of a question's formula is searched for.
+row("items_apart_records", title="Hybrid RRF, filings matched by records, items apart", family=MATCHED,
+    pipeline=(
+        "question and each line item of its formula, where it has two → company, period and form → the filings whose "
+        "records fit best → Hybrid RRF → one list by best rank"
+    ),
+    source="ammann2025decomposition", score=items.score, uses=("hybrid_rrf_records",),
+    options={"first_stage": "hybrid_rrf_records"}, inputs=items.inputs)
+row("items_again_records", title="Hybrid RRF, filings matched by records, missing items again", family=MATCHED,
+    pipeline=(
+        "question → company, period and form → the filings whose records fit best → Hybrid RRF → each line item of its "
+        "formula, where it has two, that no page of the first 5 has is searched for → its best page last of the 5"
+    ),
+    source="ammann2025decomposition", score=items.score, uses=("hybrid_rrf_records",),
+    options={"first_stage": "hybrid_rrf_records", "k": 5}, inputs=items.inputs)
+row("ahead_items_apart", title="Ahead, items apart", family=GENERAL,
+    pipeline="question and each line item of its formula, where it has two → Ahead → one list by best rank",
+    source="ammann2025decomposition", score=ahead.score_items, uses=("ahead",), options={"first_stage": "ahead"},
+    inputs=items.inputs)
+row("ahead_items_again", title="Ahead, missing items again", family=GENERAL,
+    pipeline=(
+        "question → Ahead → each line item of its formula, where it has two, that no page of the first 5 has is "
+        "searched for → its best page last of the 5"
+    ),
+    source="ammann2025decomposition", score=ahead.score_items, uses=("ahead",),
+    options={"first_stage": "ahead", "k": 5}, inputs=items.inputs)
 
 # A search as the study published it, in a vector store.
 row("dense_chroma", title="Dense in a vector store (as published)", family=STORED,

@@ -2,12 +2,14 @@
 
 import json
 import re
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
 import pandas as pd
 
+from lib import runs
 from lib.ahead import ranker
 from lib.ahead.pool import Pool
 from lib.ahead.ranker import FROM_COVERS, WHOLE, WITH_KINDS, Ranker, mixed
@@ -17,7 +19,7 @@ from lib.data.download import checksums
 from lib.files import digest_of, digest_of_file
 from lib.method import Search, memoized
 from lib.page_scorer.search import pages_of_chunks
-from lib.retrievers import dense
+from lib.retrievers import dense, items
 
 SAVED = Path(__file__).with_name("model")  # folder of the saved rankers
 LEARNT_FROM = "learnt_from.json"  # beside them, see :func:`learnt_from`; made of the same questions as their records
@@ -131,13 +133,35 @@ def score(
     ``kinds``: the ranker reads the hand-written kinds. ``covers``: filings are known by their first pages alone.
     Without training, pages are ordered by the untrained sum, and a page's chunks not at all.
     """
-    pages, asked = pages_of_chunks(search), search.questions["question"].tolist()
+    return score_texts(search, search.questions["question"], candidates, kinds=kinds, trained=trained, covers=covers)
+
+
+def score_texts(
+    search: Search,
+    texts: Iterable[str],
+    candidates: np.ndarray,
+    kinds: bool,
+    trained: bool = True,
+    covers: bool = False,
+) -> np.ndarray:
+    """As :func:`score`, with one text in place of each question."""
+    pages, asked = pages_of_chunks(search), list(texts)
     allowed = np.stack([np.bincount(pages[row], minlength=len(search.pages)) > 0 for row in candidates])
     if trained:
         pool = study_pool(search, asked, allowed, kinds, covers)
-        scores, chunks = pool_scores(search, pool, kinds, covers), dense.score(search, candidates)
+        scores, chunks = pool_scores(search, pool, kinds, covers), dense.score_texts(search, asked)
         chunks = np.where(np.isfinite(chunks), chunks, BLANK_COSINE)
     else:
         pool = Pool(*np.nonzero(allowed), pd.DataFrame())
         scores, chunks = untrained(search, asked)[pool.rows, pool.columns], np.zeros(candidates.shape)
     return spread_pages(pool, scores, np.where(candidates, chunks, -np.inf), pages)
+
+
+def score_items(search: Search, candidates: np.ndarray, *, first_stage: str, k: int = 0) -> np.ndarray:
+    """:func:`lib.retrievers.items.scores` of ``first_stage``, Ahead with the hand-written kinds."""
+    depth, about = search.profile.run.depth, (search.questions, search.chunks)
+
+    def rank(texts: Sequence[str]) -> pd.DataFrame:
+        return runs.rank(score_texts(search, texts, candidates, kinds=True), *about, depth)
+
+    return items.scores(search, search.rank_method(first_stage, candidates, depth), rank, k)

@@ -13,8 +13,8 @@ import pandas as pd
 
 from lib.ahead.terms import terms, topic
 from lib.analysis.measured import with_filings
-from lib.answers.pages_read import texts_of_pages
 from lib.metrics.retrieval import gold_pages, gold_ranks, page_hit
+from lib.retrievers.tables import texts_of_pages
 from lib.study import Study
 
 HEAD_CHARACTERS = 300

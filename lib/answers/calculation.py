@@ -13,12 +13,14 @@ import pandas as pd
 
 import lib.statements
 from lib.answers.answers import Answers, answers, asked, context_params, score
-from lib.answers.pages_read import filings_named, identities, pages_read, sheet_of
+from lib.answers.pages_read import pages_read
 from lib.answers.prompt_context import NONE, Context
 from lib.files import digest_of_file
+from lib.filings.identity import filings_named
 from lib.keys import data_file_digests
 from lib.method import memoized
 from lib.metrics.right import right_metrics
+from lib.retrievers.tables import identities, sheet_of
 from lib.statements.asked import asked_for
 from lib.statements.reading import read
 from lib.study import Study

@@ -21,7 +21,6 @@ from lib.ahead.ranker import mixed
 from lib.ahead.search import saved_ranker
 from lib.ahead.terms import asking_sentences
 from lib.ahead.views import PageViews, Vectors, pool_of
-from lib.answers.pages_read import filings_named, sheet
 from lib.answers.prompt_context import order_of_segments
 from lib.archive.index import PICTURES, ArchiveIndex
 from lib.archive.search_data import search_data
@@ -29,10 +28,11 @@ from lib.archive.step import quiet_encoder
 from lib.data.pdf import picture
 from lib.data.records import MOST_LETTERS, printable
 from lib.files import digest_of, write_atomically
-from lib.filings.identity import Identity, asked_period, identity_features, without_records
+from lib.filings.identity import Identity, asked_period, filings_named, identity_features, without_records
 from lib.models.index import SERVER, chunk_of, page_of
 from lib.schema import PAGE_COLUMNS, StudyError
 from lib.statements.reading import Cell
+from lib.statements.rows import sheet
 from lib.statements.sure import BESIDE, fitted, reading
 
 MOST_CHARACTERS = 4000  # of a question, which takes a second to read; those of FinanceBench have 600 at most

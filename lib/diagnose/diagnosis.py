@@ -12,7 +12,6 @@ from lib.analysis.climb import CLIMB, recall_of
 from lib.analysis.climb import K as K_OF_STEPS
 from lib.analysis.failures import pages_missed, typology
 from lib.answers.answers import best_baseline
-from lib.answers.pages_read import texts_of_pages
 from lib.data.locate import financebench_root
 from lib.diagnose import page
 from lib.diagnose.run_file import OutsideRun, read_run
@@ -22,6 +21,7 @@ from lib.method_sets import baselines, in_comparisons
 from lib.methods import METHODS
 from lib.metrics.frame import Metrics
 from lib.published import METRICS_FILE, Published
+from lib.retrievers.tables import texts_of_pages
 from lib.schema import StudyError
 from lib.stats import Resampling, columns_of
 from lib.studies import open_study

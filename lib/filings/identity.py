@@ -150,6 +150,17 @@ def company_match(questions: Sequence[str], identities: Sequence[Identity]) -> n
     return name_matches(questions, list(names.values()))[:, numbers]
 
 
+def filings_named(questions: Sequence[str], filings: Sequence[Identity]) -> list[dict[str, tuple[str, ...]]]:
+    """The filings of the company that each question names, with the company's names; none where it names none."""
+    names = [(*one.names, *(" ".join(core_words(name)) for name in one.names)) for one in filings]
+    match = company_match(questions, filings)
+    is_named = (match == match.max(axis=1, initial=0, keepdims=True)) & (match > 0)
+    return [
+        {one.doc_name: forms for one, forms, is_one in zip(filings, names, row, strict=True) if is_one}
+        for row in is_named
+    ]
+
+
 def identity_features(questions: Sequence[str], identities: Sequence[Identity]) -> dict[str, np.ndarray]:
     """How well each filing's identity fits each question, each of shape (n_questions, n_filings); unknown is NaN.
 

@@ -141,10 +141,11 @@ def with_ending_balances(formula: str) -> str:
     return re.sub(r"avg\((\w+)\)", r"\1", formula)
 
 
-def names_in(formula: str) -> set[str]:
-    """The names of line items in a formula."""
-    names = {node.id for node in ast.walk(ast.parse(formula, mode="eval")) if isinstance(node, ast.Name)}
-    return names - {"prev", "avg", "at", "opt"}
+def names_in(formula: str) -> list[str]:
+    """The names of line items in a formula, each once, from left to right."""
+    nodes = [node for node in ast.walk(ast.parse(formula, mode="eval")) if isinstance(node, ast.Name)]
+    names = dict.fromkeys(node.id for node in sorted(nodes, key=lambda node: (node.lineno, node.col_offset)))
+    return [name for name in names if name not in ("prev", "avg", "at", "opt")]
 
 
 def in_symbols(definition: str, name_of: Callable[[str], str]) -> str | None:

@@ -80,6 +80,11 @@ class Sheet(NamedTuple):
     lines: tuple[Line, ...]
 
 
+def sheet(doc_name: str, page: int, year: int | None, text: str) -> Sheet:
+    """The tables of a page of this text, in the filing of a fiscal year."""
+    return Sheet(doc_name, page, kind_of(text), year, lines_of(text))
+
+
 @cache
 def accounting() -> dict[str, dict]:
     """The line items of each statement and the measures over them, of ``items.yaml``."""
