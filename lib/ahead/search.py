@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -133,27 +134,31 @@ def score(
     ``kinds``: the ranker reads the hand-written kinds. ``covers``: filings are known by their first pages alone.
     Without training, pages are ordered by the untrained sum, and a page's chunks not at all.
     """
-    return score_texts(search, search.questions["question"], candidates, kinds=kinds, trained=trained, covers=covers)
+    rows = np.arange(len(search.questions))
+    return score_texts(search, rows, search.questions["question"], candidates, kinds, trained, covers)
 
 
 def score_texts(
     search: Search,
+    rows: np.ndarray,
     texts: Iterable[str],
     candidates: np.ndarray,
     kinds: bool,
     trained: bool = True,
     covers: bool = False,
 ) -> np.ndarray:
-    """As :func:`score`, with one text in place of each question."""
+    """As :func:`score`, with one text in place of each question of these rows; the other rows are ``-inf``."""
     pages, asked = pages_of_chunks(search), list(texts)
-    allowed = np.stack([np.bincount(pages[row], minlength=len(search.pages)) > 0 for row in candidates])
+    allowed = np.stack([np.bincount(pages[row], minlength=len(search.pages)) > 0 for row in candidates[rows]])
+    chunks = np.full(candidates.shape, -np.inf, np.float32)
     if trained:
-        pool = study_pool(search, asked, allowed, kinds, covers)
-        scores, chunks = pool_scores(search, pool, kinds, covers), dense.score_texts(search, asked)
-        chunks = np.where(np.isfinite(chunks), chunks, BLANK_COSINE)
+        pool, cosines = study_pool(search, asked, allowed, kinds, covers), dense.score_texts(search, asked)
+        pool = replace(pool, rows=rows[pool.rows])
+        scores, chunks[rows] = pool_scores(search, pool, kinds, covers), np.maximum(cosines, BLANK_COSINE)
     else:
-        pool = Pool(*np.nonzero(allowed), pd.DataFrame())
-        scores, chunks = untrained(search, asked)[pool.rows, pool.columns], np.zeros(candidates.shape)
+        of_row, columns = np.nonzero(allowed)
+        pool = Pool(rows[of_row], columns, pd.DataFrame())
+        scores, chunks[rows] = untrained(search, asked)[of_row, columns], 0.0
     return spread_pages(pool, scores, np.where(candidates, chunks, -np.inf), pages)
 
 
@@ -161,7 +166,7 @@ def score_items(search: Search, candidates: np.ndarray, *, first_stage: str, k: 
     """:func:`lib.retrievers.items.scores` of ``first_stage``, Ahead with the hand-written kinds."""
     depth, about = search.profile.run.depth, (search.questions, search.chunks)
 
-    def rank(texts: Sequence[str]) -> pd.DataFrame:
-        return runs.rank(score_texts(search, texts, candidates, kinds=True), *about, depth)
+    def rank(rows: np.ndarray, texts: Sequence[str]) -> pd.DataFrame:
+        return runs.rank(score_texts(search, rows, texts, candidates, kinds=True), *about, depth)
 
     return items.scores(search, search.rank_method(first_stage, candidates, depth), rank, k)

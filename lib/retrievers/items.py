@@ -28,7 +28,8 @@ from lib.statements.rows import Sheet, kinds
 
 STATEMENTS = {"income": "income statement", "balance": "balance sheet", "cash_flow": "cash flow statement"}
 READ = ("formulas.yaml", "items.yaml", "asked.yaml")  # of lib/statements
-Rank = Callable[[Sequence[str]], pd.DataFrame]  # the run of one text in place of each question
+#: The run of one text in place of each question of some rows.
+Rank = Callable[[np.ndarray, Sequence[str]], pd.DataFrame]
 
 
 class Parts(NamedTuple):
@@ -78,17 +79,11 @@ def has_row(sheet: Sheet, name: str, wanted: Wanted) -> bool:
 def item_runs(search: Search, rank: Rank) -> Iterator[tuple[dict[str, str], pd.DataFrame]]:
     """By turns the first item of every question that has one, the second and so on: the items by question id, and
     their run."""
-    questions, queries = search.questions, [[*one.queries.items()] for one in parts(search)]
+    ids, queries = search.questions["question_id"].to_numpy(), [[*one.queries.items()] for one in parts(search)]
     for turn in range(max(map(len, queries), default=0)):
-        texts = [
-            part[turn][1] if turn < len(part) else text
-            for text, part in zip(questions["question"], queries, strict=True)
-        ]
-        item_of = {
-            id: part[turn][0] for id, part in zip(questions["question_id"], queries, strict=True) if turn < len(part)
-        }
-        run = rank(texts)
-        yield item_of, run[run["question_id"].isin(item_of)]
+        rows = np.flatnonzero([turn < len(part) for part in queries])
+        names, texts = zip(*(queries[row][turn] for row in rows), strict=True)
+        yield dict(zip(ids[rows], names, strict=True)), rank(rows, texts)
 
 
 def apart(search: Search, first: pd.DataFrame, rank: Rank) -> pd.DataFrame:
@@ -140,8 +135,11 @@ def score(search: Search, candidates: np.ndarray, *, first_stage: str, k: int = 
     """:func:`scores` of ``first_stage``, a hybrid search of the filings that fit best by their records."""
     depth, about = search.profile.run.depth, (search.questions, search.chunks)
 
-    def rank(texts: Sequence[str]) -> pd.DataFrame:
-        within = lambda allowed: runs.rank(hybrid_scores(search, texts, allowed), *about, depth)  # noqa: E731
-        return matched.run_within(search, candidates, False, within)
+    def rank(rows: np.ndarray, texts: Sequence[str]) -> pd.DataFrame:
+        asked = search.questions["question"].to_numpy(object, copy=True)
+        asked[rows] = texts
+        within = lambda allowed: runs.rank(hybrid_scores(search, asked, allowed), *about, depth)  # noqa: E731
+        run = matched.run_within(search, candidates, False, within)
+        return run[run["question_id"].isin(search.questions["question_id"].iloc[rows])]
 
     return scores(search, search.rank_method(first_stage, candidates, depth), rank, k)
