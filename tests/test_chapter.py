@@ -34,34 +34,12 @@ def test_what_there_is_not_is_named(chapter):
         chapter.values("page_recall", ["none"], 5)
 
 
-def test_curves_rise_with_the_chunks_that_are_read_and_summaries_have_a_row_a_metric(chapter):
-    curve = chapter.curve(["doc_recall", "page_recall"], ["bm25"])
-    assert [*curve] == ["method", "metric", "k", "mean", "low", "high"]
-    assert all(part["mean"].is_monotonic_increasing for _, part in curve.groupby("metric"))
-    summary = chapter.summary(["page_recall", "doc_recall"], ["bm25"], 5)
-    assert summary[["metric", "mean"]].to_numpy().tolist() == [["doc_recall", 1], ["page_recall", 1]]
-
-
-def test_what_was_not_measured_is_a_frame_without_rows_or_none(chapter):
-    assert chapter.times(["bm25"]).empty
-    assert chapter.with_text() is chapter
-    assert chapter.gains("page_recall", {}, 5).empty
-    assert chapter.variants(["bm25"], "akarsu2026") == {}
-
-
 def test_values_are_of_methods_over_all_filings_or_of_a_run(chapter):
     found = chapter.values("doc_recall", ["bm25", ("bm25", "oracle-document")], 3)
     assert found[("bm25", "oracle-document")].tolist() == [1.0] * len(chapter.questions)  # the filing is given
     assert found["bm25"].equals(chapter.values("doc_recall", ["bm25"], 3)["bm25"])
     given = chapter.values("doc_recall", ["bm25"], 3, "oracle-document")["bm25"]
     assert found[("bm25", "oracle-document")].equals(given.rename(("bm25", "oracle-document")))
-
-
-def test_levels_are_the_means_of_several_metrics_with_their_ends(chapter):
-    found = chapter.levels(["doc_recall", "page_recall"], ["bm25"], 3)
-    assert [*found] == [f"{name}{end}" for name in ("doc_recall", "page_recall") for end in ("", "_low", "_high")]
-    means = chapter.means(chapter.values("page_recall", ["bm25"], 3)).loc["bm25"]
-    assert found.loc["bm25", ["page_recall", "page_recall_low"]].tolist() == means[["mean", "low"]].tolist()
 
 
 def test_nothing_is_shown_under_a_parameter_that_was_changed_since_the_study_was_opened(chapter, monkeypatch):

@@ -13,11 +13,10 @@ from click.testing import CliRunner
 
 from lib.__main__ import commands
 from lib.archive import index
-from lib.archive.ask import Archive, answer_text, fits, page_picture, passages, questions_in
+from lib.archive.ask import Archive, answer_text, page_picture, passages, questions_in
 from lib.archive.index import PICTURES, ArchiveIndex, write_index
 from lib.data import pdf
 from lib.files import ROOT
-from lib.filings.identity import Identity
 from lib.schema import StudyError
 from lib.statements.sure import fitted
 from tests.archive.conftest import NAMES, PROFILE, PROGRAM, contents
@@ -177,20 +176,6 @@ def test_what_is_written_of_an_answer_is_its_derivation_then_the_pages():
     )
     assert "Inventory turnover\n6.00" in passage  # the lines with most words of the question
     assert len(passage.splitlines()) <= 8
-
-
-@pytest.mark.parametrize(
-    ("named", "year", "words"),
-    [
-        ({"ACME"}, 2020, "company and year"),
-        ({"ACME"}, 2021, "company, -1 years"),
-        ({"BOLT"}, None, "another company, year unknown"),
-        ({}, 2020, "no company of the archive is named"),
-    ],
-)
-def test_how_a_filing_fits_is_said_in_words(named, year, words):
-    filing = Identity(2020, None, [], "10-K", "ACME", "Acme")
-    assert fits(filing, named, Identity(year, None, [], "")) == words
 
 
 QUESTIONS_FILES = {

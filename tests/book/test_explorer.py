@@ -86,8 +86,7 @@ def test_the_data_are_a_script_without_a_tag_and_the_page_s_script_writes_none(s
 
 @pytest.fixture
 def site(study, tmp_path):
-    """The explorer in a bare page: hostile text in every field of q2 that may hold one, and a second method that misses
-    of q1 the page, of q2 the filing, and that has no run of q3."""
+    """The explorer in a bare page, with hostile text in every field of q2 that may hold one."""
     shutil.copytree(STATIC, tmp_path / "_static")
     html = re.search(r"```\{raw\} html\n(.*?)```", (ROOT / "book" / "explorer.md").read_text(), flags=re.S)[1]
     page = f"<!doctype html><html lang=en><head><meta charset=utf-8></head><body>{html}</body></html>"
@@ -97,11 +96,6 @@ def site(study, tmp_path):
     hostile |= {"text": HOSTILE, "answer": HOSTILE, "company": HOSTILE, "type": HOSTILE}
     hostile["pictures"] = [{"file": "none.webp", "doc": HOSTILE, "page": 1, "of": HOSTILE}]
     hostile["written"] = [{"kind": HOSTILE, "model": model, "text": HOSTILE} for model in ("rules", HOSTILE)]
-    data["methods"].append({"name": "other", "title": "Other", "isMain": True})
-    for question, ranks in zip(data["questions"], ([0], [9], None), strict=True):
-        question["ranks"]["standard"].append(ranks)
-        question["top"].append([[0, 1]])
-    data["questions"][0]["pooled"] = [[[0, 1], "part"], [[1, 0], "full"], [[1, 1], "no"]]
 
     def write(**changes) -> str:
         for question in data["questions"]:
@@ -114,24 +108,6 @@ def site(study, tmp_path):
 
 def texts(browser, selector: str) -> list[str]:
     return [one.text for one in browser.find_elements("css selector", selector)]
-
-
-def test_questions_are_listed_with_a_mark_for_each_method_and_what_each_finds(site, browser):
-    open_page(browser, site())
-    assert [strip.replace(" ", "") for strip in texts(browser, ".questions .strip")] == ["■□", "■×", "■·"]
-    rows = [row.split() for row in texts(browser, ".summary tbody tr")]
-    assert rows == [["BM25", "1.00", "100%", "0%", "0%", "0%"], ["Other", "0.00", "0%", "0%", "50%", "50%"]]
-
-
-def test_a_link_chooses_filters_and_a_question_and_says_at_which_step_its_evidence_was_lost(site, browser):
-    open_page(browser, f"{site()}#q=q1&method=other&other=bm25&outcome=lost&type=none%20such")
-    links = [one.get_attribute("href") for one in browser.find_elements("css selector", ".questions a")]
-    assert [re.search(r"#q=(\w+)", link)[1] for link in links] == ["q1", "q2"]
-    assert browser.execute_script("return document.activeElement.tagName") == "H2"
-    [detail] = texts(browser, ".detail")
-    assert "Right filing, wrong page; the right filing has 1 of the first 1 chunks." in detail
-    assert texts(browser, ".places li") == ["ACME_2020_10K p. 1 right filing, other page; judged: answers in part"]
-    assert "answers in full: BOLT_2021_10K p. 0; answers in part: ACME_2020_10K p. 1." in detail
 
 
 def test_the_readers_own_copy_is_read_in_the_browser(site, browser, tmp_path):

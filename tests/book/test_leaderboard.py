@@ -6,7 +6,6 @@ import os
 import re
 import shutil
 import zipfile
-from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -14,12 +13,11 @@ import pytest
 from lib.book import leaderboard
 from lib.book.build import is_current
 from lib.book.downloads import write_downloads
-from lib.book.leaderboard import COSTS, DEPTHS, ZIP, about, board, family, leaderboard_page, ranks
+from lib.book.leaderboard import COSTS, ZIP, board, family, leaderboard_page, ranks
 from lib.diagnose.stored import store_run
 from lib.evaluation import evaluate_given
 from lib.files import ROOT
 from lib.methods import METHODS
-from lib.profile import load_profile
 from lib.published import MANIFEST, RESULTS
 from tests.browser import open_page
 
@@ -110,65 +108,8 @@ def test_a_title_and_a_need_are_text(with_other_set, monkeypatch):
     assert not re.search("<(img|script)", leaderboard_page(with_other_set))
 
 
-MEANS = {"ahead": 0.8, "dense_records": 0.46, "rerank": 0.3, "parent_child": 0.28, "dense": 0.21}
-MEANS |= {"splade": 0.17, "fixed_128": 0.15, "bm25": 0.13}
-
-
-@pytest.fixture
-def open_board(browser, tmp_path, monkeypatch):
-    """Opens the leaderboard of MEANS with the book's scripts, or without."""
-    study = SimpleNamespace(
-        dataset=SimpleNamespace(name="one", collection="one"),
-        profile=load_profile("default"),
-        write=lambda name, text: None,
-    )
-    rows = [
-        {"set": "one", "rank": place, "method": name, "n": 9, "types: words (n = 9)": mean}
-        | about(study, name)
-        | {metric + end: mean for metric in DEPTHS for end in ("", "_low", "_high")}
-        for place, (name, mean) in enumerate(MEANS.items(), 1)
-    ]
-    frame = pd.DataFrame(rows).reindex(columns=[*rows[0], "given", "reported", "peak_mib", "run_s", *COSTS])
-    monkeypatch.setattr(leaderboard, "board", lambda study: frame)
-    [table] = re.findall(r"```\{raw\} html\n(.*?)\n```", leaderboard_page(study), flags=re.S)
-
-    def open_it(*scripts: str):
-        links = "".join(f"<script src='{(STATIC / name).as_uri()}'></script>" for name in scripts)
-        style = f"<link rel=stylesheet href='{(STATIC / 'study.css').as_uri()}'>"
-        (tmp_path / "page.html").write_text(f"<!doctype html><meta charset=utf-8>{style}{table}{links}")
-        open_page(browser, (tmp_path / "page.html").as_uri())
-        return browser
-
-    return open_it
-
-
-STANDING = ("ahead", "dense_records", "rerank", "parent_child", "splade", "bm25")
-
-
-def titles(browser) -> list[str]:
-    """The titles of the rows that a reader sees."""
-    code = "return [...document.querySelectorAll('tbody tr')].filter(r => r.offsetParent)"
-    return browser.execute_script(f"{code}.map(r => r.cells[1].querySelector('.title').textContent)")
-
-
 def press(browser, path: str) -> None:
     browser.execute_script("arguments[0].click()", browser.find_element("xpath", path))
-
-
-def test_families_fold_and_rows_are_sorted_and_filtered(open_board):
-    page = open_board("tables.js", "leaderboard.js")
-    assert titles(page) == [METHODS[name].title for name in STANDING]
-    press(page, "//tr[@data-family='dense']//button[not(@hidden)]")
-    assert titles(page)[1:4] == [METHODS[one].title for one in ("dense_records", "dense", "fixed_128")]
-    press(page, "//th[@data-key='one page_recall']/button")
-    press(page, "//th[@data-key='one page_recall']/button")
-    assert titles(page)[0] == "BM25", "the worst row comes first, and stands for its family"
-    press(page, "//input[@value='metadata']")
-    assert METHODS["dense_records"].title not in titles(page)
-
-
-def test_without_a_script_it_is_a_plain_table_of_all_rows(open_board):
-    assert titles(open_board()) == [METHODS[name].title for name in MEANS]
 
 
 SHOWN_MEANS = ["0.31 [0.23, 0.40]", "–", "1,200", "0.07", "−0.2", "+0.5", "0.9", "0.8"]

@@ -102,8 +102,6 @@ def test_an_odd_file_is_left_out_with_its_path_and_stops_no_other(archive, folde
 
 
 BESIDE = {
-    "a text and a table": (lambda root: files(root, "a.txt", "pages/b.csv"), "1 .txt"),
-    "a page of text among PDFs": (lambda root: files(root, "pdfs/CORK.jsonl"), "1 .jsonl"),
     "folders of downloads": (
         lambda root: files(root / "pdfs", *(f"C{n}/10-K/{n}/full.html" for n in range(300))),
         "300 .html in sub-folders (pdfs/C0/10-K/0, pdfs/C1/10-K/1, pdfs/C10/10-K/10, pdfs/C100/10-K/100, "
@@ -111,10 +109,6 @@ BESIDE = {
     ),
     "a folder with a line end": (lambda root: files(root, "a\nb/c.pdf"), r"1 .pdf in sub-folders (a\nb)"),
     "a loop of links": (lambda root: (root / "pdfs" / "loop").symlink_to(root), None),
-    "pictures, hidden files and questions": (
-        lambda root: files(root, "images/a.png", ".git/a.pdf", ".a.htm", "data/my_questions.jsonl"),
-        None,
-    ),
 }
 
 

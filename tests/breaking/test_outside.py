@@ -3,14 +3,12 @@
 import gzip
 import json
 import math
-import os
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-import retrieval_gap
 from lib.diagnose.diagnosis import diagnosis_of
 from lib.study import Study
 
@@ -102,43 +100,3 @@ def test_a_frame_is_measured_or_refused_in_a_sentence(study, told, what):
     with told(words):
         found = diagnosis_of(study, {"mine": frame})
         assert np.isfinite(found.metrics[["mean", "low", "high"]].to_numpy()).all()
-
-
-NO_FILES = {
-    "nothing": (lambda path: path, "No such file or directory"),
-    "a folder": (lambda path: path.mkdir(), "Is a directory"),
-    "a link to itself": (lambda path: path.symlink_to(path), "symbolic links"),
-    "a device": (lambda path: path.symlink_to("/dev/null"), "has no row"),
-    "a name of 300 letters": (lambda path: path, "File name too long"),
-}
-
-
-@pytest.mark.parametrize("what", NO_FILES)
-def test_what_is_no_file_is_named(study, told, tmp_path, what):
-    make, words = NO_FILES[what]
-    make(path := tmp_path / ("x" * 300 if "300" in what else "my.trec"))
-    with told(words):
-        diagnosis_of(study, {"mine": path})
-
-
-CALLS = {
-    **{f"the run {run!r}": ({"run": run}, "") for run in (None, 5, [], {}, {"x": None}, {1: "x"}, b"x", "")},
-    **{f"k={k!r}": ({"k": k}, "k is") for k in (None, 0, True, 5.0, "5", 10**30, math.nan)},
-    **{f"pages_from={one!r}": ({"pages_from": one}, "pages_from is") for one in (None, 2, "1", 0.5)},
-    **{f"{name}={one!r}": ({name: one}, "") for name in ("dataset", "questions") for one in (None, 5, "no/such")},
-    **{f"profile={one!r}": ({"profile": one}, "") for one in (None, "", "no.yaml", "..")},
-}
-
-
-@pytest.mark.parametrize("what", CALLS)
-def test_a_call_that_cannot_be_is_a_sentence(sound, write, told, what):
-    given, words = CALLS[what]
-    with told(words):
-        retrieval_gap.diagnose(**{"run": write(FIRST), "dataset": str(sound.dataset())} | given)
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read all")
-def test_a_file_that_may_not_be_read_is_named(study, write, told):
-    (path := write(FIRST)).chmod(0)
-    with told("Permission denied"):
-        diagnosis_of(study, {"mine": path})

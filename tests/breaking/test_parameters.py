@@ -8,37 +8,18 @@ import pytest
 
 from lib.book.notebooks import chapters
 from lib.studies import NOTEBOOKS
-from tests.breaking.damage import cases
 
 pytestmark = [pytest.mark.slow, pytest.mark.breaking]
 
-NAMES = {"a list": [1], "a number": 5, "nothing": None, "a folder that is not there": "no/such", "no user": "~no-user"}
-METHODS = {
-    "none": [],
-    "no text": "",
-    "a number": 5,
-    "a table": {"bm25": 1},
-    "unknown": ["nope"],
-    "not a name": [["bm25"]],
-}
-COUNTS = {"zero": 0, "below zero": -1, "text": "5", "a fraction": 2.5, "a truth value": True}
-PRICES = {
-    "below zero": -1,
-    "no number": float("nan"),
-    "endless": float("inf"),
-    "text": "1e-2",
-    "nothing": None,
-    "true": True,
-}
-#: By parameter: values that it cannot have, each with its name.
+#: By parameter: values that it cannot have.
 WRONG = {
-    **dict.fromkeys(["dataset", "profile", "results", "questions"], NAMES),
-    **dict.fromkeys(["methods", "baselines"], METHODS),
-    "baseline": {"unknown": "nope", "a number": 5, "a list": ["bm25"]},
-    "k": COUNTS | {"not measured": 7, "nothing": None},
-    **dict.fromkeys(["pages", "chunk_size"], COUNTS),
-    "second": NAMES | {"a null": "a\0b", "too long": "x" * 300},
-    **dict.fromkeys(["core_hour", "gib_month"], PRICES),
+    **{name: [[1], None, "no/such"] for name in "dataset profile results questions".split()},
+    **{name: [[], {"bm25": 1}, ["nope"], [["bm25"]]] for name in "methods baselines".split()},
+    "baseline": ["nope", 5],
+    "k": [0, True, "5", 7, None],
+    **{name: [0, True, "5", 2.5] for name in "pages chunk_size".split()},
+    "second": [5, None, "no/such", "a\0b"],
+    **{name: [-1, float("nan"), "1e-2"] for name in "core_hour gib_month".split()},
 }
 
 
@@ -54,15 +35,12 @@ def beginning(name: str) -> tuple[dict[str, object], str]:
     return values | {"dataset": "demo"}, ast.unparse(ast.Module(body[: opens + 1], []))
 
 
-CASES = {
-    f"{name}, {parameter}, {what}": (name, parameter, value)
-    for name in chapters()
-    for parameter in beginning(name)[0]
-    for what, value in WRONG[parameter].items()
-}
+CASES = [
+    (name, parameter, value) for name in chapters() for parameter in beginning(name)[0] for value in WRONG[parameter]
+]
 
 
-@cases(("name", "parameter", "value"), CASES)
+@pytest.mark.parametrize(("name", "parameter", "value"), CASES, ids=ascii)
 def test_a_wrong_value_of_a_parameter_is_named(told, name, parameter, value):
     values, code = beginning(name)
     shown = [*value] if isinstance(value, list | dict) and len(value) else [value]

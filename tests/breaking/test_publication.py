@@ -13,7 +13,6 @@ import pytest
 from extras.publish.verify import check_files
 from lib.published import MANIFEST, REQUIRED, RESULTS, Published
 from tests.breaking.damage import DAMAGES, Spoil, cases
-from tests.small import READERS
 
 pytestmark = [pytest.mark.slow, pytest.mark.breaking]
 
@@ -83,10 +82,3 @@ for name in ("more.csv", ".hidden", "shown/tables/more.csv"):
 def test_what_is_not_as_published_is_named(root, told, name, spoil, words):
     with spoilt(root, name, spoil), told(words):
         check_files(Published(root))
-
-
-@pytest.mark.parametrize("name", [name for name in READERS if name != "manifest.json"])
-@cases("spoil", {how: DAMAGES[how] for how in ("cut in half", "emptied", "gone", "a dangling link")})
-def test_a_book_that_cannot_read_a_file_names_it(root, told, name, spoil):
-    with spoilt(root, name, spoil), told(f"{name} cannot be read", may_work=not name.endswith(".parquet")):
-        READERS[name](Published(root))

@@ -113,17 +113,6 @@ def test_a_server_that_is_gone_is_one_sentence_and_what_is_there_stays(written, 
     assert write_index(written)[1].empty
 
 
-WRONG = ["x", "localhost:port", ":8000", "localhost:", "localhost:0", "localhost:99999999", "http://a:1"]
-WRONG += ["no such host:8000", "nosuchhost.invalid:8000", "localhost:8000/x", "é:1", "[::1]:1"]
-
-
-@pytest.mark.parametrize("value", WRONG)
-def test_a_value_that_names_no_server_is_one_sentence(new_index, monkeypatch, told, value):
-    monkeypatch.setenv(SERVER, value)
-    with told(SERVER):
-        write_index(new_index)
-
-
 SERVICES = {
     "a web page": b"HTTP/1.0 200 OK\r\n\r\n<html>hello",
     "nothing found": b"HTTP/1.0 404 Not Found\r\n\r\n",

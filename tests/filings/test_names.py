@@ -14,7 +14,7 @@ SAME = [
     ["J.P. Morgan", "JP Morgan", "JPMorgan", "J P Morgan"],
     ["Johnson & Johnson", "JOHNSON-JOHNSON"],
     ["Macy's", "MACY’S, INC.", "Macys"],
-    ["Ｂolt", "Bolt N.V."],
+    ["Ｂolt", "Bolt N.V.", "Bolt GmbH", "Bolt AB"],
     ["売上", "売上 "],
     ["Co", "CO"],
 ]

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -139,7 +140,10 @@ def test_a_writer_that_is_killed_loses_no_filing_that_it_had_written(tmp_path):
 @pytest.mark.parametrize(
     ("server", "told"),
     [
-        ("here", "CHROMA is 'here'; give host:port of a served Chroma, such as localhost:8000"),
+        *(
+            (one, f"CHROMA is '{re.escape(one)}'; give host:port of a served Chroma, such as localhost:8000")
+            for one in ("here", ":8000", "localhost:8000/x")
+        ),
         ("localhost:1", "^CHROMA=localhost:1: no answer .* chroma run --path FOLDER --port 1, or unset CHROMA$"),
     ],
 )

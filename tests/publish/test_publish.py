@@ -20,7 +20,7 @@ from lib.evaluation import ANSWER_COLUMNS, merge_answers, read_metrics
 from lib.page_scorer import full
 from lib.page_scorer.pages import folds, load_scores
 from lib.published import ANSWERS_FILE, GENERATIONS_FILE, METRICS_FILE, RUNS_FILE, from_pieces
-from lib.schema import CONDITIONS, NeedsFilings, StudyError
+from lib.schema import CONDITIONS, StudyError
 from lib.typed import table_bytes
 from tests.small import ECHO, QUESTIONS, add_texts, generation, write_whole
 
@@ -188,6 +188,7 @@ REFUSED = {
     "the results were made from other files of financebench": partial(with_manifest, fingerprint="0000"),
     UNCOMMITTED: lambda study: publish.ROOT.joinpath("lib/changed.py").write_text("x = 1\n"),
     "there is no git here, or no repository": lambda study: shutil.rmtree(publish.ROOT / ".git"),
+    "publishing needs the filings": lambda study: setattr(study, "has_text", False),
     "the run of bm25 under oracle-page is missing": double,
     "the metrics of bm25 under standard do not cover every question": leave_out,
     QUOTING: partial(with_manifest, machine=QUESTIONS["q1"]),
@@ -206,9 +207,3 @@ def test_what_is_not_whole_or_has_text_is_refused_and_nothing_changes(study, rep
     with pytest.raises(StudyError, match=re.escape(message)):
         publish_study(study)
     assert files(root) == {"summary.csv": b"of before"}
-
-
-def test_without_filings_nothing_can_be_published(study, publish_study):
-    study.has_text = False
-    with pytest.raises(NeedsFilings, match="publishing needs the filings"):
-        publish_study(study)

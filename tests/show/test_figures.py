@@ -43,21 +43,6 @@ def test_a_bar_of_what_is_lost_adds_to_one_and_small_parts_have_no_number():
     assert {text for text in texts if text.isdigit()} == {"24", "25", "50", "75"}
 
 
-def test_bars_are_named_in_the_group_with_most_room_and_have_one_number_of_digits():
-    axes = plt.figure().subplots()
-    parts = {"ours": pd.DataFrame({"mean": [0.9, 0.4]}), "theirs": pd.DataFrame({"mean": [0.35, 0.3]})}
-    figures.bars(axes, parts, ["Dense", "BM25"], figures.COLOURS)
-    assert [one.get_text() for one in axes.texts] == ["0.90", "0.40  ours", "0.35", "0.30  theirs"]
-
-
-def test_names_of_dots_stand_on_their_side_and_apart_where_dots_are_near():
-    axes = plt.figure().subplots()
-    dots = pd.DataFrame({"name": ["a", "b", "c"], "x": [1.0, 1.1, 10.0], "y": [0.5, 0.5, 0.5]})
-    figures.name_dots(axes, dots.assign(is_left=[False, False, True]), 0.2)
-    shown = {one.get_text(): (one.get_ha(), round(one.xy[1], 9)) for one in axes.texts}
-    assert shown == {"a": ("left", 0.4), "b": ("left", 0.6), "c": ("right", 0.5)}
-
-
 def test_a_phone_has_panels_below_each_other_and_no_layout_of_a_figure_whose_texts_would_overlap():
     drawn, panels = plt.subplots(1, 2, figsize=(7.6, 2), sharey=True)
     for axes in panels:
