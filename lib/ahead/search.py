@@ -10,11 +10,13 @@ import pandas as pd
 
 from lib.ahead import ranker
 from lib.ahead.pool import Pool
-from lib.ahead.ranker import FROM_COVERS, WHOLE, WITH_KINDS, Ranker, mixed
+from lib.ahead.ranker import FROM_COVERS, WHOLE, WITH_KINDS, Ranker, mixed, without_twins
 from lib.ahead.sets import all_questions
 from lib.ahead.views import study_pool, untrained
 from lib.data.download import checksums
 from lib.files import digest_of, digest_of_file
+from lib.filings import templates
+from lib.folds import By
 from lib.method import Search, memoized
 from lib.page_scorer.search import pages_of_chunks
 from lib.retrievers import dense
@@ -25,13 +27,14 @@ MIN_COMPANIES = 5
 BLANK_COSINE = -2.0  # of a page without a window, which may be a gold page; below every cosine
 
 
-def inputs(search: Search, *, kinds: bool = False, trained: bool = True) -> list:
-    """What the scores depend on beside settings: what trained rankers do, and the saved rankers."""
+def inputs(search: Search, *, kinds: bool = False, trained: bool = True, by: By = "company") -> list:
+    """What the scores depend on beside settings: what trained rankers do, the saved rankers, and the rule of twins."""
     saved = [digest_of_file(SAVED / name) for name in ("kinds.json", "kinds.txt", "plain.json", "plain.txt")]
     withheld = (
         ["known by its words, filings or companies"] if trained and not has_ids(search) and is_known(search) else []
     )
-    return [*ranker.inputs(search), kinds, *([saved] if trained else []), *withheld]
+    rule = [templates.VERSION] if by == "template" else []
+    return [*ranker.inputs(search), kinds, *([saved] if trained else []), *withheld, *rule]
 
 
 def spread_pages(pool: Pool, scores: np.ndarray, chunk_scores: np.ndarray, pages: np.ndarray) -> np.ndarray:
@@ -110,7 +113,9 @@ def company_words(name: str) -> str:
     return " ".join(re.findall(r"[^\W_]+", name.casefold())).removeprefix("the ")
 
 
-def pool_scores(search: Search, pool: Pool, kinds: bool = False, covers: bool = False) -> np.ndarray:
+def pool_scores(
+    search: Search, pool: Pool, kinds: bool = False, covers: bool = False, by: By = "company"
+) -> np.ndarray:
     """The score of each pair of the study's questions by a ranker that may answer them."""
     if (how := scored_by(search)) == "untrained":
         return pool.table["plain"].to_numpy(float)
@@ -119,23 +124,31 @@ def pool_scores(search: Search, pool: Pool, kinds: bool = False, covers: bool = 
         return mixed(booster, share, pool)
     companies = search.questions["doc_name"].map(search.filings.set_index("doc_name")["company"]).to_numpy()
     variant = FROM_COVERS if covers else WITH_KINDS if kinds else WHOLE
+    variant = without_twins(variant) if by == "template" else variant
     rankers = ranker.fold_rankers(search, variant, search.profile.ahead.fold_seeds[0])
     return ranker.nested_scores(rankers, companies, pool)
 
 
 def score(
-    search: Search, candidates: np.ndarray, *, kinds: bool = False, trained: bool = True, covers: bool = False
+    search: Search,
+    candidates: np.ndarray,
+    *,
+    kinds: bool = False,
+    trained: bool = True,
+    covers: bool = False,
+    by: By = "company",
 ) -> np.ndarray:
     """The order of the chunks on the ranked pages, shape (n_questions, n_chunks); a page's own are ordered by cosine.
 
     ``kinds``: the ranker reads the hand-written kinds. ``covers``: filings are known by their first pages alone.
+    ``by``: what the folds of a ranker that is trained here hold out, ``company`` or ``template``.
     Without training, pages are ordered by the untrained sum, and a page's chunks not at all.
     """
     pages, asked = pages_of_chunks(search), search.questions["question"].tolist()
     allowed = np.stack([np.bincount(pages[row], minlength=len(search.pages)) > 0 for row in candidates])
     if trained:
         pool = study_pool(search, asked, allowed, kinds, covers)
-        scores, chunks = pool_scores(search, pool, kinds, covers), dense.score(search, candidates)
+        scores, chunks = pool_scores(search, pool, kinds, covers, by), dense.score(search, candidates)
         chunks = np.where(np.isfinite(chunks), chunks, BLANK_COSINE)
     else:
         pool = Pool(*np.nonzero(allowed), pd.DataFrame())
