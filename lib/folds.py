@@ -1,7 +1,9 @@
-"""Folds by filing and by company, and the checks that nothing leaks from training into a test fold.
+"""Folds by filing, by company and by template, and the checks that nothing leaks from training into a test fold.
 
-Filings of one company share templates, layouts and whole sentences, so folds by company are the stricter ones (grouped
-cross-validation; Roberts et al., Ecography 2017). A check reads the very texts that training reads, just before it.
+Filings of one company share templates, layouts and whole sentences, so folds by company are stricter than those by
+filing (grouped cross-validation; Roberts et al., Ecography 2017). The strictest are those by template: by company, and
+training questions that ask what a test question asks are left out (:mod:`lib.filings.templates`). A check reads the
+very texts that training reads, just before it.
 """
 
 import math
@@ -17,7 +19,7 @@ import pandas as pd
 from lib.schema import StudyError
 from lib.text.tokens import word_weights
 
-By = Literal["filing", "company"]
+By = Literal["filing", "company", "template"]
 NEAR_COPY = 0.95
 WORD = re.compile(r"[a-z0-9]+")
 
@@ -54,19 +56,24 @@ def assign_folds(groups: Sequence[str], n_folds: int, seed: int) -> np.ndarray:
     return np.array([fold_of[name] for name in groups])
 
 
-def make_folds(questions: pd.DataFrame, filings: pd.DataFrame, by: By, n_folds: int, seed: int) -> list[Fold]:
+def make_folds(
+    questions: pd.DataFrame, filings: pd.DataFrame, by: By, n_folds: int, seed: int, twins: np.ndarray | None = None
+) -> list[Fold]:
     """Folds of the questions by their gold filing or its company, see :func:`assign_folds`.
 
-    A filing without a question may be read by every fold, unless its company is tested and the folds are by company.
+    By template they are those by company, and training lacks the ``twins`` of test questions: boolean, of shape
+    (n_questions, n_questions). A filing without a question may be read by every fold, unless its company is tested and
+    the folds are not by filing.
     """
-    group_of = filings.set_index("doc_name", drop=False)["doc_name" if by == "filing" else by].to_dict()
+    group_of = filings.set_index("doc_name", drop=False)["doc_name" if by == "filing" else "company"].to_dict()
     groups = questions["doc_name"].map(group_of)
     assigned, folds = assign_folds(groups.tolist(), n_folds, seed), []
     for number in range(assigned.max() + 1):
         is_test = assigned == number
         held_out = set(groups[is_test])
         tested = frozenset(doc_name for doc_name, group in group_of.items() if group in held_out)
-        train, test = (tuple(np.flatnonzero(rows).tolist()) for rows in (~is_test, is_test))
+        is_train = ~is_test if by != "template" else ~is_test & ~twins[:, is_test].any(axis=1)
+        train, test = (tuple(np.flatnonzero(rows).tolist()) for rows in (is_train, is_test))
         folds.append(Fold(by, number, train, test, frozenset(group_of) - tested, tested))
     return folds
 
@@ -88,11 +95,19 @@ def similarity(first: Sequence[str], second: Sequence[str]) -> np.ndarray:
     return np.array([[alike(a, b) for b in second] for a in first]).reshape(len(first), len(second))
 
 
-def check_fold(fold: Fold, pairs: pd.DataFrame, questions: pd.DataFrame, filings: pd.DataFrame, pages: dict) -> dict:
+def check_fold(
+    fold: Fold,
+    pairs: pd.DataFrame,
+    questions: pd.DataFrame,
+    filings: pd.DataFrame,
+    pages: dict,
+    twins: np.ndarray | None = None,
+) -> dict:
     """Check a fold's training data against its test questions; a record for the manifest of what was compared.
 
-    ``pairs`` are what the fold's training reads: ``question``, ``doc_name``, ``page``, ``text`` (the page's text);
-    ``pages`` the normalised text by doc_name and page. A LeakError names what of a test question is in the pairs.
+    ``pairs`` are what the fold's training reads: ``question_id``, ``question``, ``doc_name``, ``page``, ``text`` (the
+    page's text); ``pages`` the normalised text by doc_name and page; ``twins`` those of :func:`make_folds`, where folds
+    are by template. A LeakError names what of a test question is in the pairs.
     """
     test, trained = questions.iloc[list(fold.test)], pairs["question"].drop_duplicates().tolist()
     read, asked = set(pairs["doc_name"]), set(test["doc_name"])
@@ -100,11 +115,15 @@ def check_fold(fold: Fold, pairs: pd.DataFrame, questions: pd.DataFrame, filings
     read_by, asked_by, held_out_by = (set(company_of[sorted(names)]) for names in (read, asked, held_out))
     alike = similarity(test["question"].tolist(), trained)
     gold = {pages[row.doc_name, page] for row in test.itertuples() for page in row.gold_pages}
+    shared = np.zeros(len(test), bool)
+    if fold.by == "template":
+        shared = twins[list(fold.test)][:, questions["question_id"].isin(pairs["question_id"])].any(axis=1)
     same = pairs[pairs["text"].isin(gold - {""})].astype({"page": str})
     leaks = {
         "filings in training and in test": read & held_out,
-        "companies in training and in test": read_by & held_out_by if fold.by == "company" else (),
+        "companies in training and in test": read_by & held_out_by if fold.by != "filing" else (),
         "test questions with a near copy in training": test["question_id"][alike.max(axis=1) >= NEAR_COPY],
+        "test questions with a twin in training": test["question_id"][shared],
         "training pages with the text of a test gold page": same["doc_name"] + " page " + same["page"],
     }
     for what, found in leaks.items():

@@ -20,8 +20,10 @@ from lib.schema import CONDITIONS, Condition
 from lib.store import Store
 
 #: Families of this study: matched is of filings matched first, ordered of the page scorer with another stage two;
-#: stored repeats a method in a vector store, and is compared with that one alone.
-MAIN, MATCHED, ORDERED, GENERAL, STORED = OWN = ("main", "matched", "ordered", "general", "stored")
+#: stored repeats a method in a vector store, strict trains one without twins of test questions; both are compared with
+#: that one alone (APART).
+MAIN, MATCHED, ORDERED, GENERAL, STORED, STRICT = OWN = ("main", "matched", "ordered", "general", "stored", "strict")
+APART = (STORED, STRICT)
 
 
 class Search(Protocol):

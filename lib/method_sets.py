@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from lib.method import GENERAL, MAIN, MATCHED, OWN, STORED
+from lib.method import APART, GENERAL, MAIN, MATCHED, OWN
 from lib.methods import METHODS
 from lib.profile import Settings
 from lib.schema import Condition, StudyError
@@ -69,13 +69,13 @@ def measured(profile: Settings) -> list[tuple[str, Condition]]:
 
 
 def in_comparisons() -> list[str]:
-    """The methods that are compared with one another: without those that repeat one in a vector store."""
-    return [name for name, row in METHODS.items() if row.family != STORED]
+    """The methods that are compared with one another: without those that repeat one (APART)."""
+    return [name for name, row in METHODS.items() if row.family not in APART]
 
 
 def compared(profile: Settings) -> list[tuple[str, Condition]]:
     """The runs of :func:`measured` that are compared with one another."""
-    return [run for run in measured(profile) if METHODS[run[0]].family != STORED]
+    return [run for run in measured(profile) if METHODS[run[0]].family not in APART]
 
 
 def added_behind(matched: Sequence[str], available: Sequence[str]) -> dict[str, tuple[str, str]]:

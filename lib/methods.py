@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 
 from lib.ahead import search as ahead
-from lib.method import GENERAL, MAIN, MATCHED, ORDERED, STORED, Method
+from lib.method import GENERAL, MAIN, MATCHED, ORDERED, STORED, STRICT, Method
 from lib.page_scorer import search as pages
 from lib.retrievers import (
     bm25,
@@ -92,7 +92,7 @@ def _matched(name: str, title: str, of: str, by: str, how: dict[str, bool], **mo
         pipeline=f"question → company, period and form → the filings whose {by} fit best → {base.title}; "
         "then all filings",
         source=base.source if base.is_trained else "",
-        family=ORDERED if base.family == ORDERED else MATCHED,
+        family=base.family if base.family in (ORDERED, STRICT) else MATCHED,
         score=matched.score,
         uses=(of,),
         options={"method": of, **how},
@@ -331,6 +331,43 @@ row("ahead_items_again", title="Ahead, missing items again", family=GENERAL,
     ),
     source="ammann2025decomposition", score=ahead.score_items, uses=("ahead",),
     options={"first_stage": "ahead", "k": 5}, inputs=items.inputs)
+
+# Trained rows whose training has no twin of a test question: a question that shares its template.
+row("ahead_template", title="Ahead, templates held out", family=STRICT,
+    pipeline=(
+        "question → best pages by words, pairs of words, windows, statements and identity → boosted trees, trained "
+        "on several question sets without twins of the question, beside the untrained sum of identity and words; "
+        "page kinds by hand-written phrases"
+    ),
+    source="burges2010lambdamart", score=ahead.score, settings=("embedder", "bm25", "ahead"),
+    options={"kinds": True, "by": "template"}, inputs=partial(ahead.inputs, kinds=True, by="template"),
+    changes="ahead", needs=(TRAINING, RECORDS))
+row("ahead_general_template", title="Ahead without hand-written page kinds, templates held out", family=STRICT,
+    pipeline=(
+        "question → best pages by words, pairs of words, windows, statements and identity → boosted trees, trained "
+        "on several question sets without twins of the question, beside the untrained sum of identity and words"
+    ),
+    source="burges2010lambdamart", score=ahead.score, settings=("embedder", "bm25", "ahead"),
+    options={"by": "template"}, inputs=partial(ahead.inputs, by="template"), changes="ahead_general",
+    needs=(TRAINING, RECORDS))
+row("page_scorer_light_template", title="Light page scorer, chunk order, templates held out", family=STRICT,
+    pipeline=(
+        "question → a small adapter on frozen vectors, trained in folds by company without twins of the question, "
+        "ranks all pages → dense search of the chunks of the best P"
+    ),
+    source="kobeissi2026", score=pages.score, settings=("embedder", "page_scorer", "page_scorer_light"),
+    options={"scorer": "light", "by": "template"}, changes="page_scorer_light", needs=(TRAINING,))
+row("page_scorer_light_order_template", title="Light page scorer, page order, templates held out", family=STRICT,
+    pipeline=(
+        "question → a small adapter on frozen vectors, trained in folds by company without twins of the question, "
+        "ranks all pages → the chunks of the best P in the order of their pages"
+    ),
+    source="kobeissi2026", score=pages.score, settings=("embedder", "page_scorer", "page_scorer_light"),
+    options={"scorer": "light", "by": "template", "order": "page"}, changes="page_scorer_light_order",
+    needs=(TRAINING,))
+matched_by_records("page_scorer_light_order_template_records",
+    title="Light page scorer, page order, templates held out, filings matched by records",
+    of="page_scorer_light_order_template")
 
 # A search as the study published it, in a vector store.
 row("dense_chroma", title="Dense in a vector store (as published)", family=STORED,

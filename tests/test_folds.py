@@ -1,6 +1,7 @@
 """Folds: no group is split, the load is even, and nothing of a test fold can be in its training."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -20,8 +21,12 @@ QUESTIONS = pd.DataFrame(ROWS, columns=["question_id", "question", "doc_name", "
 PAGES = {(doc, page): f"text of page {page} of {doc}" for doc in FILINGS["doc_name"] for page in range(5)}
 
 
+TWINS = np.eye(4, dtype=bool)
+TWINS[[0, 3], [3, 0]] = True  # q0 asks of A what q3 asks of C
+
+
 def folds_by(by):
-    return make_folds(QUESTIONS, FILINGS, by, 2, seed=1)
+    return make_folds(QUESTIONS, FILINGS, by, 2, seed=1, twins=TWINS)
 
 
 def planted(fold, **changes):
@@ -68,6 +73,19 @@ def test_every_question_is_tested_once_by_an_honest_fold_that_says_what_was_comp
         assert record["n_train_questions"] + record["n_test_questions"] == len(QUESTIONS)
         assert by == "filing" or not set(record["train_companies"]) & set(record["test_companies"])
         assert record["nearest_question_similarity"] < 0.95
+
+
+def test_by_template_twins_of_test_questions_leave_the_folds_by_company_and_are_refused_in_training():
+    for fold, by_company in zip(folds_by("template"), folds_by("company"), strict=True):
+        assert fold.test == by_company.test
+        assert fold.train_filings == by_company.train_filings
+        twin = {0: 3, 3: 0}
+        assert set(fold.train) == set(by_company.train) - {twin[row] for row in fold.test if row in twin}
+        given = QUESTIONS, FILINGS, PAGES, TWINS
+        assert check_fold(fold, planted(fold), *given)["n_train_questions"] == len(fold.train)
+        if set(fold.train) != set(by_company.train):
+            with pytest.raises(LeakError, match="by template: test questions with a twin in training: q[03]"):
+                check_fold(replace(fold, train=by_company.train), planted(by_company), *given)
 
 
 COPY = "near copy in training: q0; training was not started"

@@ -1,13 +1,14 @@
 """One ranker for questions of every kind, trained on several question sets over the same filings, told none by name.
 
 Boosted trees (LambdaMART; Burges, 2010) order the pages by their views (:mod:`lib.ahead.views`). Outer folds hold out a
-company's questions of every set and all its pages. Inner folds, by company again, choose the share of the learnt order
-beside the untrained sum (nested cross-validation; Varma & Simon, BMC Bioinformatics 2006).
+company's questions of every set and all its pages, and may hold out their twins, too (:mod:`lib.filings.templates`).
+Inner folds of the same kind choose the share of the learnt order beside the untrained sum (nested cross-validation;
+Varma & Simon, BMC Bioinformatics 2006).
 """
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,6 +18,8 @@ from lib.ahead.pool import Pool
 from lib.ahead.sets import Union, all_questions, fold_numbers, recalls, training_pairs, union_of
 from lib.ahead.views import ENCODED, VIEWS
 from lib.files import digest_of
+from lib.filings import templates
+from lib.folds import By
 from lib.method import Search
 
 if TYPE_CHECKING:
@@ -36,6 +39,7 @@ class Variant:
     views: tuple[str, ...] = VIEWS
     has_kinds: bool = False
     is_from_covers: bool = False  # filings are known by their first pages alone, without records and names of files
+    by: By = "company"  # what its folds hold out
 
     def columns(self, views: Mapping[str, Sequence[str]]) -> list[str]:
         """The features that it reads, of the columns of each view of a pool."""
@@ -47,6 +51,11 @@ def without(name: str) -> Variant:
     """All views but one, or but those by an ``encoder``."""
     dropped = ENCODED if name == "encoder" else (name,)
     return Variant(f"without {name}", tuple(view for view in VIEWS if view not in dropped))
+
+
+def without_twins(variant: Variant) -> Variant:
+    """The same reading, trained without twins of test questions."""
+    return replace(variant, name=f"{variant.name}, templates held out", by="template")
 
 
 UNTRAINED, WHOLE = Variant("untrained", ()), Variant("all views")
@@ -67,7 +76,7 @@ def fit(search: Search, union: Union, companies: set[str], sets: Sequence[str], 
     """Trees of the questions of some sets, of these companies and over their pages."""
     import lightgbm
 
-    settings, pool = search.profile.ahead, union.pool.part(training_pairs(union, companies, sets))
+    settings, pool = search.profile.ahead, union.pool.part(training_pairs(union, companies, sets, variant.by))
     params = {
         "num_leaves": settings.leaves,
         "learning_rate": settings.learning_rate,
@@ -99,11 +108,11 @@ def mixed(booster: "lightgbm.Booster", share: float, pool: Pool) -> np.ndarray:
 
 
 def choose(search: Search, union: Union, companies: set[str], sets: Sequence[str], variant: Variant) -> float:
-    """The share of the learnt order that is best in inner folds by company, each set weighing the same.
+    """The share of the learnt order that is best in inner folds of the variant's kind, each set weighing the same.
 
     The least of equal ones is taken; pages of companies outside these are no candidates.
     """
-    is_read, settings = training_pairs(union, companies, sets), search.profile.ahead
+    is_read, settings = training_pairs(union, companies, sets, variant.by), search.profile.ahead
     is_asked = union.questions["company"].isin(companies) & union.questions["set"].isin(sets)
     number = fold_numbers(union.questions[is_asked], settings.inner_folds, settings.seed)
     inner = union.questions["company"].map(number).to_numpy()[union.pool.rows]
@@ -124,6 +133,8 @@ def fold_rankers(search: Search, variant: Variant, seed: int, sets: Sequence[str
     names, of = list(sets or asked["set"].unique()), fold_numbers(asked, search.profile.ahead.n_folds, seed)
     params = {"inputs": digest_of(inputs(search)), "sets": names, "pages": search.digest("pages")}
     params |= {"variant": variant.name, "seed": seed, "settings": search.settings_of(SECTIONS)}
+    if variant.by == "template":
+        params["templates"] = templates.VERSION
 
     def ranker(fold: int) -> Ranker:
         tested = {company for company, number in of.items() if number == fold}

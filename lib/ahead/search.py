@@ -13,11 +13,13 @@ import pandas as pd
 from lib import runs
 from lib.ahead import ranker
 from lib.ahead.pool import Pool
-from lib.ahead.ranker import FROM_COVERS, WHOLE, WITH_KINDS, Ranker, mixed
+from lib.ahead.ranker import FROM_COVERS, WHOLE, WITH_KINDS, Ranker, mixed, without_twins
 from lib.ahead.sets import all_questions
 from lib.ahead.views import study_pool, untrained
 from lib.data.download import checksums
 from lib.files import digest_of, digest_of_file
+from lib.filings import templates
+from lib.folds import By
 from lib.method import Search, memoized
 from lib.page_scorer.search import pages_of_chunks
 from lib.retrievers import dense, items
@@ -28,13 +30,14 @@ MIN_COMPANIES = 5
 BLANK_COSINE = -2.0  # of a page without a window, which may be a gold page; below every cosine
 
 
-def inputs(search: Search, *, kinds: bool = False, trained: bool = True) -> list:
-    """What the scores depend on beside settings: what trained rankers do, and the saved rankers."""
+def inputs(search: Search, *, kinds: bool = False, trained: bool = True, by: By = "company") -> list:
+    """What the scores depend on beside settings: what trained rankers do, the saved rankers, and the rule of twins."""
     saved = [digest_of_file(SAVED / name) for name in ("kinds.json", "kinds.txt", "plain.json", "plain.txt")]
     withheld = (
         ["known by its words, filings or companies"] if trained and not has_ids(search) and is_known(search) else []
     )
-    return [*ranker.inputs(search), kinds, *([saved] if trained else []), *withheld]
+    rule = [templates.VERSION] if by == "template" else []
+    return [*ranker.inputs(search), kinds, *([saved] if trained else []), *withheld, *rule]
 
 
 def spread_pages(pool: Pool, scores: np.ndarray, chunk_scores: np.ndarray, pages: np.ndarray) -> np.ndarray:
@@ -113,7 +116,9 @@ def company_words(name: str) -> str:
     return " ".join(re.findall(r"[^\W_]+", name.casefold())).removeprefix("the ")
 
 
-def pool_scores(search: Search, pool: Pool, kinds: bool = False, covers: bool = False) -> np.ndarray:
+def pool_scores(
+    search: Search, pool: Pool, kinds: bool = False, covers: bool = False, by: By = "company"
+) -> np.ndarray:
     """The score of each pair of the study's questions by a ranker that may answer them."""
     if (how := scored_by(search)) == "untrained":
         return pool.table["plain"].to_numpy(float)
@@ -122,20 +127,28 @@ def pool_scores(search: Search, pool: Pool, kinds: bool = False, covers: bool = 
         return mixed(booster, share, pool)
     companies = search.questions["doc_name"].map(search.filings.set_index("doc_name")["company"]).to_numpy()
     variant = FROM_COVERS if covers else WITH_KINDS if kinds else WHOLE
+    variant = without_twins(variant) if by == "template" else variant
     rankers = ranker.fold_rankers(search, variant, search.profile.ahead.fold_seeds[0])
     return ranker.nested_scores(rankers, companies, pool)
 
 
 def score(
-    search: Search, candidates: np.ndarray, *, kinds: bool = False, trained: bool = True, covers: bool = False
+    search: Search,
+    candidates: np.ndarray,
+    *,
+    kinds: bool = False,
+    trained: bool = True,
+    covers: bool = False,
+    by: By = "company",
 ) -> np.ndarray:
     """The order of the chunks on the ranked pages, shape (n_questions, n_chunks); a page's own are ordered by cosine.
 
     ``kinds``: the ranker reads the hand-written kinds. ``covers``: filings are known by their first pages alone.
+    ``by``: what the folds of a ranker that is trained here hold out, ``company`` or ``template``.
     Without training, pages are ordered by the untrained sum, and a page's chunks not at all.
     """
     rows = np.arange(len(search.questions))
-    return score_texts(search, rows, search.questions["question"], candidates, kinds, trained, covers)
+    return score_texts(search, rows, search.questions["question"], candidates, kinds, trained, covers, by)
 
 
 def score_texts(
@@ -146,6 +159,7 @@ def score_texts(
     kinds: bool,
     trained: bool = True,
     covers: bool = False,
+    by: By = "company",
 ) -> np.ndarray:
     """As :func:`score`, with one text in place of each question of these rows; the other rows are ``-inf``."""
     pages, asked = pages_of_chunks(search), list(texts)
@@ -154,7 +168,7 @@ def score_texts(
     if trained:
         pool, cosines = study_pool(search, asked, allowed, kinds, covers), dense.score_texts(search, asked)
         pool = replace(pool, rows=rows[pool.rows])
-        scores, chunks[rows] = pool_scores(search, pool, kinds, covers), np.maximum(cosines, BLANK_COSINE)
+        scores, chunks[rows] = pool_scores(search, pool, kinds, covers, by), np.maximum(cosines, BLANK_COSINE)
     else:
         of_row, columns = np.nonzero(allowed)
         pool = Pool(rows[of_row], columns, pd.DataFrame())

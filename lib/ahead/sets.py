@@ -1,5 +1,6 @@
 """The questions of all sets over the same filings as one body of training data, and who may learn from what."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -9,9 +10,11 @@ from lib.ahead.pool import Pool
 from lib.ahead.views import study_pool
 from lib.data.dataset import read_dataset, read_questions
 from lib.data.locate import questions_root
-from lib.folds import LeakError, assign_folds
+from lib.filings.templates import twins
+from lib.folds import By, LeakError, assign_folds
 from lib.method import Search, memoized
 from lib.page_scorer.pages import page_rows
+from lib.retrievers import matched
 
 SETS = {"financebench": ("page-questions",)}  # question sets that are trained on beside a collection's own
 DEPTH = 5
@@ -26,6 +29,7 @@ class Union:
     n_gold: np.ndarray
     page_companies: np.ndarray  # of every page
     is_of_gold_filing: np.ndarray  # of every pair
+    twins: np.ndarray  # which two questions share a template, (n_questions, n_questions)
 
     @property
     def weights(self) -> np.ndarray:
@@ -60,7 +64,12 @@ def union_of(search: Search, is_from_covers: bool) -> Union:
     companies = names.map(search.filings.set_index("doc_name")["company"]).to_numpy()
     is_own = names.to_numpy()[pool.columns] == questions["doc_name"].to_numpy()[pool.rows]
     labelled = replace(pool, gold=gold[pool.rows, pool.columns])
-    return Union(questions, labelled, gold.sum(axis=1), companies, is_own)
+    return Union(questions, labelled, gold.sum(axis=1), companies, is_own, twins_of(search, questions))
+
+
+def twins_of(search: Search, questions: pd.DataFrame) -> np.ndarray:
+    """Which two questions about a study's filings are twins, see :func:`lib.filings.templates.twins`."""
+    return twins(questions, matched.identities(search, False))
 
 
 def fold_numbers(questions: pd.DataFrame, n_folds: int, seed: int) -> dict[str, int]:
@@ -72,15 +81,22 @@ def fold_numbers(questions: pd.DataFrame, n_folds: int, seed: int) -> dict[str, 
     return fold_of
 
 
-def training_pairs(union: Union, companies: set[str], sets: tuple[str, ...]) -> np.ndarray:
-    """The pairs of questions of some sets and pages, both of these companies, whose question has a gold page;
-    LeakError if one is of another company."""
-    of_company = union.questions["company"].isin(companies) & union.questions["set"].isin(sets)
+def training_pairs(union: Union, companies: set[str], sets: Sequence[str], by: By = "company") -> np.ndarray:
+    """The pairs of questions of some sets and pages, both of these companies, whose question has a gold page.
+
+    By ``template``, questions that have a twin about another company than these are not among them. A LeakError says
+    what is read of other companies.
+    """
+    is_ours = union.questions["company"].isin(companies).to_numpy()
+    may_learn = is_ours & union.questions["set"].isin(sets).to_numpy()
+    if by == "template":
+        may_learn &= ~union.twins[:, ~is_ours].any(axis=1)
     readable = np.isin(union.page_companies, sorted(companies))
     rows, columns = union.pool.rows, union.pool.columns
-    is_read = of_company.to_numpy()[rows] & readable[columns]
+    is_read = may_learn[rows] & readable[columns]
     is_read &= np.isin(rows, rows[is_read & union.pool.gold])
-    read = {*union.questions["company"].iloc[np.unique(rows[is_read])], *union.page_companies[columns[is_read]]}
+    learnt = np.unique(rows[is_read])
+    read = {*union.questions["company"].iloc[learnt], *union.page_companies[columns[is_read]]}
     if read - companies:
         raise LeakError(f"training reads other companies: {', '.join(sorted(read - companies))}")
     return is_read

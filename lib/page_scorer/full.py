@@ -9,7 +9,6 @@ import shutil
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import get_args
 
 import numpy as np
 import pandas as pd
@@ -27,6 +26,7 @@ from lib.page_scorer.pages import (
     load_scores,
     page_texts,
     params_of_folds,
+    question_twins,
     scores_in_folds,
     text_by_page,
 )
@@ -37,6 +37,7 @@ from lib.store import Entry
 VERSION = 1
 MIN_COMPANIES, MIN_QUESTIONS = 3, 10
 SECTION, BEST = "page_scorer", "page_scorer_best"  # of the profile: the published recipe, another's changes
+TUNED_BY: tuple[By, ...] = ("filing", "company")  # folds for which an encoder is fine-tuned
 #: What a model by the published recipe depends on.
 SETTINGS = ("epochs", "max_tokens", "learning_rate", "batch_size", "warmup", "seed", "train_precision")
 
@@ -67,7 +68,8 @@ def training_pairs(search: Search, rows: Sequence[int]) -> pd.DataFrame:
 def checked_pairs(search: Search, fold: Fold) -> tuple[pd.DataFrame, dict]:
     """A fold's training pairs, and the record of the check that they contain nothing of its test questions."""
     pairs = training_pairs(search, fold.train)
-    return pairs, check_fold(fold, pairs, search.questions, search.filings, text_by_page(search))
+    twins = question_twins(search) if fold.by == "template" else None
+    return pairs, check_fold(fold, pairs, search.questions, search.filings, text_by_page(search), twins)
 
 
 def recipe_of(search: Search, section: str) -> Settings:
@@ -165,7 +167,7 @@ def fold_entry(search: Search, fold: Fold, section: str = SECTION) -> Entry:
 def finished_folds(search: Search, section: str = SECTION) -> list[dict]:
     """The records of scored folds whose others are missing, so that they are published before the last is trained."""
     records = []
-    for by in get_args(By):
+    for by in TUNED_BY:
         parts, params = folds(search, by), recipe_params(search, section)
         if not search.store.has(_reference(search, f"{section}/scores/{by}", parts, params)):
             references = [_reference(search, _stage_of(fold, section), [fold], params) for fold in parts]

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from lib.filings import templates
 from lib.folds import By, Fold
 from lib.method import Search
 from lib.page_scorer.full import checked_pairs
-from lib.page_scorer.pages import base_vectors, folds, page_texts, scores_in_folds, text_by_page
+from lib.page_scorer.pages import base_vectors, folds, page_texts, question_twins, scores_in_folds, text_by_page
 from lib.store import Entry
 
 if TYPE_CHECKING:
@@ -33,9 +34,10 @@ def fold_data(search: Search, fold: Fold, without_page_zero: bool = False) -> "F
     gold = np.stack([np.isin(texts, of) for of in gold_texts])
     readable = search.pages["doc_name"].isin(fold.train_filings).to_numpy() & (texts != "")
     groups = search.questions["doc_name"]
-    if fold.by == "company":
+    if fold.by != "filing":
         groups = groups.map(search.filings.set_index("doc_name")["company"])
-    return FoldData(questions, pages, gold, readable, groups.to_numpy(), search.profile.page_scorer_light)
+    twins = question_twins(search) if fold.by == "template" else None
+    return FoldData(questions, pages, gold, readable, groups.to_numpy(), search.profile.page_scorer_light, twins)
 
 
 def score_fold(search: Search, fold: Fold) -> tuple[np.ndarray, dict]:
@@ -51,4 +53,6 @@ def score_fold(search: Search, fold: Fold) -> tuple[np.ndarray, dict]:
 def scores_entry(search: Search, by: By) -> Entry:
     """The stored scores of all folds and their records, with the chosen ``plan``."""
     params = {"settings": dict(search.profile.page_scorer_light)}
+    if by == "template":
+        params["templates"] = templates.VERSION
     return scores_in_folds(search, f"page_scorer_light/scores/{by}", folds(search, by), score_fold, params, public=True)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from lib.filings import templates
 from lib.folds import By, Fold, make_folds
 from lib.method import Search, memoized
 from lib.models.vectors import encode_texts
@@ -56,10 +57,16 @@ def base_vectors(search: Search, section: str = "page_scorer_light") -> tuple[np
     return questions, encode("embeddings/pages", page_texts(search))
 
 
+@memoized
+def question_twins(search: Search) -> np.ndarray:
+    """Which two of the study's questions share a template, boolean, shape (n_questions, n_questions)."""
+    return templates.twins(search.questions, matched.identities(search, False))
+
+
 def folds(search: Search, by: By) -> list[Fold]:
-    """The study's folds by filing or by company."""
-    settings = search.profile.page_scorer
-    return make_folds(search.questions, search.filings, by, settings.n_folds, settings.seed)
+    """The study's folds by filing, by company or by template."""
+    settings, twins = search.profile.page_scorer, question_twins(search) if by == "template" else None
+    return make_folds(search.questions, search.filings, by, settings.n_folds, settings.seed, twins)
 
 
 def params_of_folds(search: Search, parts: Sequence[Fold], params: dict) -> dict:

@@ -76,6 +76,7 @@ class FoldData:
     readable: np.ndarray  # the pages that training may read, boolean, shape (n_pages,)
     groups: np.ndarray  # the filing or company of each question
     settings: Settings  # the profile's section ``page_scorer_light``
+    twins: np.ndarray | None = None  # those of a held-out question leave inner training too, (n_questions, n_questions)
 
     def part(self, rows: Sequence[int]) -> tuple[torch.Tensor, ...]:
         """The given questions, the readable pages, and which of these are gold."""
@@ -110,9 +111,11 @@ class FoldData:
         rows, losses, settings = np.asarray(rows), {}, self.settings
         inner = assign_folds(self.groups[rows].tolist(), settings.inner_folds, settings.seed)
         for sides, rate, number in product(settings.sides, settings.learning_rates, range(inner.max() + 1)):
-            held_out = rows[inner == number]
+            held_out, learnt = rows[inner == number], rows[inner != number]
+            if self.twins is not None:
+                learnt = learnt[~self.twins[learnt][:, held_out].any(axis=1)]
             questions, pages, gold = self.part(held_out)
-            for done, scorer in self.train(rows[inner != number], Plan(sides, rate, settings.max_steps)):
+            for done, scorer in self.train(learnt, Plan(sides, rate, settings.max_steps)):
                 loss = gold_loss(scorer(questions, pages), gold)
                 losses[done] = losses.get(done, 0.0) + loss.item() * len(held_out) / len(rows)
         return min(losses, key=losses.get), list(losses.items())

@@ -32,6 +32,8 @@ def test_sets_weigh_the_same_and_training_reads_questions_and_pages_of_its_compa
     pairs = zip(union.pool.rows[is_read].tolist(), union.pool.columns[is_read].tolist(), strict=True)
     assert set(pairs) == {(0, 0), (0, 2), (1, 0), (1, 2), (3, 0), (3, 2)}
     assert set(union.pool.rows[sets.training_pairs(union, {"ash", "cedar"}, ("own",))]) == {0, 1}
+    strict = sets.training_pairs(union, {"ash", "cedar"}, ("own", "other"), "template")
+    assert set(union.pool.rows[strict]) == {1, 3}  # 0 has a twin about birch
     monkeypatch.setattr(sets.np, "isin", lambda values, _: np.ones(len(values), bool))
     with pytest.raises(LeakError, match="birch"):
         sets.training_pairs(union, {"ash", "cedar"}, ("own", "other"))
@@ -75,7 +77,7 @@ def test_trees_find_what_decides_and_the_same_data_gives_the_same_trees():
     gold = columns == table["window"].to_numpy().reshape(20, 12).argmax(axis=1)[rows]
     asked = pd.DataFrame({"company": ["ash"] * 20, "set": "own"})
     views = {"window": ["window"], "words": ["words"], "page": ["page_place"]}
-    union = sets.Union(asked, Pool(rows, columns, table, gold, views), np.ones(20), np.array(["ash"] * 12), gold)
+    union = sets.Union(asked, Pool(rows, columns, table, gold, views), np.ones(20), np.array(["ash"] * 12), gold, gold)
     first, again = (ranker.fit(STUDY, union, {"ash"}, ("own",), ranker.WHOLE) for _ in range(2))
     assert first.feature_name()[first.feature_importance("gain").argmax()] == "window"
     assert first.model_to_string() == again.model_to_string()

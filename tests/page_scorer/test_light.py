@@ -86,6 +86,19 @@ def test_choice_takes_the_least_inner_loss_and_does_not_read_the_test_rows(rotat
     assert spoilt.choose(range(40)) == (plan, losses)
 
 
+def test_twins_of_held_out_questions_are_not_read_to_choose(rotated, monkeypatch):
+    groups = (np.arange(N_QUESTIONS) % 10).astype(str)
+    apart = np.abs(np.arange(N_QUESTIONS)[:, None] - np.arange(N_QUESTIONS))
+    data, train, read = replace(rotated, groups=groups, twins=apart == 21), FoldData.train, []
+    monkeypatch.setattr(FoldData, "train", lambda self, rows, plan: read.append(set(rows)) or train(self, rows, plan))
+    data.choose(range(40))
+    number = assign_folds(groups[:40].tolist(), SETTINGS.inner_folds, SETTINGS.seed)
+    for fold in range(SETTINGS.inner_folds):
+        held_out = set(np.flatnonzero(number == fold).tolist())
+        twins = {row + step for row in held_out for step in (-21, 21)}
+        assert set(range(40)) - held_out - twins in read
+
+
 def test_training_reads_readable_pages_only(rotated):
     readable = rotated.gold[:40].any(axis=0)
     pages = np.where(readable[:, None], rotated.pages, np.float32(np.nan))
