@@ -1,12 +1,13 @@
 """The changes of a pipeline in the order in which they pay, each beside the one before it."""
 
+from collections.abc import Mapping
 from itertools import pairwise
+from types import MappingProxyType
 from typing import NamedTuple
 
 import pandas as pd
 
 from lib.analysis.families import corrected, page_recalls
-from lib.analysis.ladder import RUNG_OF, mean_over_draws
 from lib.analysis.measured import times, with_filings
 from lib.analysis.unseen import unseen_study
 from lib.evaluation import evaluate_all, in_order
@@ -55,12 +56,13 @@ def beside_the_one_before(recall: pd.DataFrame, draws: Resampling) -> pd.DataFra
     return means(recall, draws).join(gains[[*DIFFERENCE, "p", "p_holm", "verdict"]])
 
 
-def climb(study: Study, rows: pd.DataFrame) -> pd.DataFrame:
+def climb(study: Study, rows: pd.DataFrame, strict: Mapping[str, pd.DataFrame] = MappingProxyType({})) -> pd.DataFrame:
     """The steps of CLIMB that were measured, each beside the one before it: do, needs, method, k, page and document
     recall, the difference with its interval, and ``page_recall_pooled`` and ``question_s`` where they are known.
 
-    ``rows`` are METRIC_COLUMNS. A step has the p of its family (:mod:`lib.analysis.families`); to read more chunks is
-    not tested, as it cannot lose.
+    ``rows`` are METRIC_COLUMNS; ``strict`` both recalls at K by question of trained rows, in place of those of their
+    runs. A step has the p of its family (:mod:`lib.analysis.families`); to read more chunks is not tested, as it cannot
+    lose.
     """
     wanted = rows["metric"].str.contains("doc_recall|page_recall")
     metrics = Metrics(in_order(rows[wanted], study.questions))  # p-values depend on the order
@@ -68,16 +70,19 @@ def climb(study: Study, rows: pd.DataFrame) -> pd.DataFrame:
     found, draws = pd.DataFrame(steps, columns=Step._fields), Resampling.of(study)
     if len(steps) < 2:
         return found
+
+    def recall_of(step: Step, metric: str) -> pd.Series:
+        is_strict = step.method in strict and step.k == K
+        return strict[step.method][metric] if is_strict else metrics[step.method, metric, step.k]
+
     pages, docs = (
-        pd.DataFrame({step.do: mean_over_draws(metrics, step.method, metric, step.k) for step in steps})
-        for metric in ("page_recall", "doc_recall")
+        pd.DataFrame({step.do: recall_of(step, metric) for step in steps}) for metric in ("page_recall", "doc_recall")
     )
     levels = beside_the_one_before(pages, draws)[["n", "mean", "low", "high", *DIFFERENCE]]
     levels = levels.set_axis(["n", "page_recall", "page_recall_low", "page_recall_high", *DIFFERENCE], axis=1)
     found = found.join(levels.reset_index(drop=True)).assign(doc_recall=docs.mean().array)
-    values = page_recalls(metrics, K)
-    rungs = [RUNG_OF.get(step.method, "") if step.k == K else "" for step in steps]
-    names = [rung if rung in values else step.method for rung, step in zip(rungs, steps, strict=True)]
+    values = page_recalls(metrics, K).assign(**{name: recalls["page_recall"] for name, recalls in strict.items()})
+    names = [step.method for step in steps]
     contrasts = [(form, base) for base, form in pairwise(names)]
     tested = [pair for pair, step in zip(contrasts, steps[1:], strict=True) if step.k == K]
     p_holm = corrected(draws, values, tested)

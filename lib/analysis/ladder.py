@@ -55,7 +55,6 @@ LADDER = (
     Rung("statements", "+ statements, line items and years", WHOLE),
     Rung("kinds", "+ hand-written page kinds", WITH_KINDS),
 )
-RUNG_OF = {"ahead": LADDER[-1].name, "ahead_general": LADDER[-2].name}  # rows that are a rung, under one seed
 BASE = METHODS["ahead_untrained"].title
 TRAINED, KINDS = "trained, without hand-written kinds", "trained, with hand-written kinds"
 #: Which variants of the page ranker are measured, by title.
@@ -105,13 +104,6 @@ def _rung_recalls(study: Study, k: int) -> dict[str, pd.DataFrame]:
 def published_name(metric: str, rung: str) -> str:
     """The name of a rung's recall among the published metrics of ``ahead``."""
     return f"rung_{metric}/{rung}"
-
-
-def mean_over_draws(metrics: Metrics, method: str, metric: str, k: int) -> pd.Series:
-    """A recall of a method's standard run by question; of Ahead's rows the mean over the draws of their folds, where
-    these were drawn."""
-    drawn = "ahead", published_name(metric, RUNG_OF.get(method, "")), k
-    return metrics[drawn] if drawn in metrics else metrics[method, metric, k]
 
 
 def published_metrics(found: Mapping[str, pd.DataFrame], k: int) -> pd.DataFrame:

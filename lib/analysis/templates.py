@@ -4,7 +4,7 @@ A trained row's headline number is that of the strictest folds it has. Recalls o
 folds. What is published of templates is which questions share one, by their ids (:mod:`lib.filings.templates`).
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import pandas as pd
 
@@ -68,7 +68,12 @@ def of_questions(study: Study) -> pd.DataFrame:
 def recalls(study: Study, method: str, k: int = 5) -> dict[By, pd.DataFrame]:
     """Both recalls by question of one of TRAINED, by what its folds hold out, the strictest last; without those folds
     that the study does not measure, or whose recalls are neither known nor can be computed here."""
-    found = {by: with_filings(lambda form=form: _recalls(study, form, k)) for by, form in TRAINED[method].items()}
+    forms, is_measured = TRAINED[method], {name for name, _ in measured(study.profile)}
+    if f"{method}_template" not in is_measured and not isinstance(forms["template"], str):
+        forms = {
+            by: form for by, form in forms.items() if by != "template"
+        }  # a variant that the profile does not train
+    found = {by: with_filings(lambda form=form: _recalls(study, form, k)) for by, form in forms.items()}
     return {by: one for by, one in found.items() if one is not None}
 
 
@@ -87,6 +92,12 @@ def _recalls(study: Study, form: object, k: int) -> pd.DataFrame | None:
 def strictest(study: Study, method: str, k: int = 5) -> tuple[By, pd.DataFrame] | None:
     """What a trained row is known by: its strictest folds, and both recalls by question; None where it has none."""
     return next(reversed(recalls(study, method, k).items()), None)
+
+
+def strictest_of(study: Study, methods: Iterable[str], k: int = 5) -> dict[str, pd.DataFrame]:
+    """Both recalls by question of those of the methods that are trained and whose strictest folds are known."""
+    found = {name: strictest(study, name, k) for name in methods if name in TRAINED}
+    return {name: of[1] for name, of in found.items() if of}
 
 
 def groups_of(study: Study) -> dict[str, pd.Index]:

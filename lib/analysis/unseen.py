@@ -5,12 +5,10 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from lib.ahead.search import scored_by
-from lib.analysis.ladder import mean_over_draws, published_metrics, rung_recalls
+from lib.analysis.templates import strictest_of
 from lib.data.locate import UNSEEN
 from lib.evaluation import evaluate_all
 from lib.method_sets import measured
-from lib.metrics.frame import Metrics
 from lib.schema import NeedsFilings, StudyError
 from lib.stats import Resampling, compare_pairs
 from lib.studies import open_study
@@ -44,7 +42,7 @@ def unseen_study(study: Study) -> Study:
 
 def fates(sets: Mapping[str, Study], methods: Sequence[str], k: int) -> pd.DataFrame:
     """What becomes of the gold pages of question sets, by name, in the first k chunks of those methods that each
-    measures. Ahead's recalls are means over draws of its folds, where it has folds.
+    measures; of a trained one with its strictest folds (:mod:`lib.analysis.templates`).
 
     Returns:
         set, head (of several sets the name and size in its first row, else empty), method, and the shares ``found``,
@@ -54,11 +52,9 @@ def fates(sets: Mapping[str, Study], methods: Sequence[str], k: int) -> pd.DataF
     parts = []
     for name, study in sets.items():
         here = [one for one, condition in measured(study.profile) if condition == "standard" and one in methods]
-        levels = evaluate_all(study, here, ["standard"])
-        if scored_by(study) == "folds":
-            levels += Metrics(published_metrics(rung_recalls(study, k), k))
+        levels, strict = evaluate_all(study, here, ["standard"]), strictest_of(study, here, k)
         docs, pages = (
-            {one: mean_over_draws(levels, one, metric, k).mean() for one in here}
+            {one: strict[one][metric].mean() if one in strict else levels[one, metric, k].mean() for one in here}
             for metric in ("doc_recall", "page_recall")
         )
         table = pd.DataFrame({"found": pages, "reached": docs}).sort_values("found").rename_axis("method").reset_index()

@@ -1,6 +1,8 @@
 """The first page: where evidence is lost, what to change in which order, and how far to trust that."""
 
 import math
+from collections.abc import Mapping
+from types import MappingProxyType
 
 import pandas as pd
 
@@ -8,6 +10,7 @@ from lib.analysis import encoders, finding
 from lib.analysis.breakdowns import NAMED, named
 from lib.analysis.climb import UNSEEN_COLUMNS, K, climb, climb_unseen
 from lib.analysis.ladder import LADDER, published_name
+from lib.analysis.templates import strictest_of
 from lib.book.manifest import read_summary
 from lib.book.templates import filled
 from lib.evaluation import read_metrics
@@ -23,6 +26,9 @@ from lib.study import Study
 FIGURES = ("lost-both", "lost")  # drawn by chapters 11 and 02: the first that is there
 ALT = "Stacked bars of the pages with evidence: found, right filing but wrong page, and wrong filing."
 MOST_PARAMETERS = 1e9  # of a small model
+STRICT = ("ahead", "ahead_general")  # trained rows that the first page shows
+Strict = Mapping[str, pd.DataFrame]
+NO_FOLDS: Strict = MappingProxyType({})
 OF_FIGURE = (
     "Of the pages with evidence, what share is found in the first {k} chunks, and where the rest is lost; "
     "*records* are the filings' metadata. "
@@ -31,8 +37,9 @@ OF_CLIMB = (
     "Each step beside the one above it: page recall (share of the gold pages in the chunks read), paired gain with "
     "95 % interval, seconds per question, n = {n}; then the same on questions about companies that nobody tuned for. "
     "Verdicts have p corrected (Holm) within the family of tests of the step's chapter, on unseen companies over the "
-    "steps; to read more chunks cannot lose and is not tested here. Ahead's recall is the mean over several draws of "
-    "its folds, that of the last step of the first draw."
+    "steps; to read more chunks cannot lose and is not tested here. Ahead's recall is that of its strictest folds, "
+    "which hold out companies and templates of questions, the mean over several draws of them; the last step has one "
+    "draw of folds by company."
 )
 
 
@@ -48,8 +55,11 @@ def ordinary(summary: pd.DataFrame) -> str:
     return best(means[means.index.isin(baselines())])
 
 
-def sentences(summary: pd.DataFrame, metrics: Metrics, unseen: finding.Unseen | None = None) -> list[str]:
-    """The finding in one sentence, and those that explain it, with the numbers of a summary (SUMMARY_COLUMNS)."""
+def sentences(
+    summary: pd.DataFrame, metrics: Metrics, unseen: finding.Unseen | None = None, strict: Strict = NO_FOLDS
+) -> list[str]:
+    """The finding in one sentence, and those that explain it, with the numbers of a summary (SUMMARY_COLUMNS) and of
+    the strictest folds (:func:`lib.analysis.templates.strictest_of`)."""
     pages, docs = (at_k(summary, metric)["mean"] for metric in ("page_recall", "doc_recall"))
     base = ordinary(summary)
     without_kinds, whole = rungs(summary)
@@ -62,7 +72,10 @@ def sentences(summary: pd.DataFrame, metrics: Metrics, unseen: finding.Unseen | 
         pooled=finding.lost_by_pooled_gold(metrics, base, K),
         match=[pages[name] for name in ("dense", "dense_records") if name in pages],
         hybrid=pages.get("hybrid_rrf_records"),
-        ahead=pages.get("ahead") if whole is None else whole,
+        ahead=strict["ahead"]["page_recall"].mean() if strict else pages.get("ahead") if whole is None else whole,
+        general=strict["ahead_general"]["page_recall"].mean() if "ahead_general" in strict else without_kinds,
+        strict=bool(strict) and whole is not None,
+        whole=whole,
         without_kinds=without_kinds,
         unseen=unseen,
     ).splitlines()
@@ -125,9 +138,9 @@ def further(study: Study, summary: pd.DataFrame) -> list[str]:
 def headline(study: Study, summary: pd.DataFrame) -> str:
     """The fragment that the index page includes: MyST, with paths as from ``book/``."""
     metrics = read_metrics(study.outputs / METRICS_FILE)
-    unseen = finding.on_unseen(study, K)
-    found, *explained = sentences(summary, Metrics(metrics), unseen)
-    rows, figure, climbed = climb(study, metrics), "", ""
+    unseen, strict = finding.on_unseen(study, K), strictest_of(study, STRICT, K)
+    found, *explained = sentences(summary, Metrics(metrics), unseen, strict)
+    rows, figure, climbed = climb(study, metrics, strict), "", ""
     drawn = [name for name in FIGURES if (study.outputs / "figures" / f"{name}.svg").is_file()]
     for name in drawn[:1]:
         figure = drawing(study, name, "headline", OF_FIGURE.format(k=K) + intervals(summary), ALT).markdown
@@ -156,9 +169,10 @@ def headline(study: Study, summary: pd.DataFrame) -> str:
 def readme_text(study: Study, published: Published, figure: str = "") -> str:
     """What the README prints of it, with the path of the figure where there is one."""
     summary, manifest, unseen = read_summary(study), published.manifest, finding.on_unseen(study, K)
+    metrics, strict = Metrics(read_metrics(study.outputs / METRICS_FILE)), strictest_of(study, STRICT, K)
     return filled(
         "readme",
-        sentences=sentences(summary, Metrics(read_metrics(study.outputs / METRICS_FILE)), unseen),
+        sentences=sentences(summary, metrics, unseen, strict),
         trust=trust(study, summary, unseen),
         figure=f"\n![{ALT}]({figure})\n" if figure else "",
         intervals=intervals(summary),
