@@ -106,7 +106,8 @@ def lines(
                 axes.annotate(named(name), end, place, va="center", fontsize=9, arrowprops=LEADER)
         axes.set(title=METRIC_TITLES.get(head, head), ylim=(0, 1.02), xlabel=xlabel or x)
         axes.set(xscale="log" if is_log else "linear")
-        axes.set_xticks(panel[x].unique(), panel[x].unique())
+        ticks = panel[x].unique()
+        axes.set_xticks(ticks, [tick if place % 2 == 0 or len(ticks) < 7 else "" for place, tick in enumerate(ticks)])
         axes.minorticks_off()
     figure.axes[0].set(ylabel=ylabel)
     return figure
