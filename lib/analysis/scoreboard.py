@@ -346,8 +346,8 @@ def power_by_source(board: pd.DataFrame) -> pd.DataFrame:
 
 
 def first_pair(board: pd.DataFrame) -> Claim:
-    """The first claim that one measured run exceeds one other in one measure, one with a verdict if there is any, for an
-    example; ``board`` is by claim."""
+    """The first claim that one measured run exceeds one other in one measure, for an example, with a verdict if any
+    has one; ``board`` is by claim."""
     pairs = [one for one in claims() if one.kind == "difference" and len(one.a) == len(one.b) == 1]
     verdicts = board["verdict"]
     measured = [one for one in pairs if one.says == ">" and verdicts[one.id] != NOT_MEASURED]
