@@ -346,9 +346,12 @@ def power_by_source(board: pd.DataFrame) -> pd.DataFrame:
 
 
 def first_pair(board: pd.DataFrame) -> Claim:
-    """The first claim that one measured run exceeds one other in one measure, for an example; ``board`` is by claim."""
+    """The first claim that one measured run exceeds one other in one measure, for an example, with a verdict if any
+    has one; ``board`` is by claim."""
     pairs = [one for one in claims() if one.kind == "difference" and len(one.a) == len(one.b) == 1]
-    return next(one for one in pairs if one.says == ">" and board.at[one.id, "verdict"] != NOT_MEASURED)
+    verdicts = board["verdict"]
+    measured = [one for one in pairs if one.says == ">" and verdicts[one.id] != NOT_MEASURED]
+    return next((one for one in measured if verdicts[one.id] in DRAWN), measured[0])
 
 
 def drawn_differences(board: pd.DataFrame) -> pd.DataFrame:

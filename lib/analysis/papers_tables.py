@@ -1,0 +1,169 @@
+"""The papers' tables that stored runs give here too: what is reported beside what is measured.
+
+Measures are the papers', or the nearest here; a share of questions that the paper prints in percent is a share. What
+Kim et al. report is of other data or a total of seven sets, so that only the order of its rows is comparable.
+"""
+
+from collections.abc import Iterable, Iterator
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+from lib.analysis.answered import CHUNKINGS_READ
+from lib.analysis.breakdowns import group_interval
+from lib.analysis.facts import facts
+from lib.analysis.measured import with_filings
+from lib.data.chunks import count_tokens
+from lib.methods import METHODS
+from lib.metrics.frame import Metrics, Run
+from lib.stats import Resampling
+from lib.study import Study
+
+#: What a cell is, what is reported, and what is measured: the mean with its interval, or a level without one.
+COLUMNS = ["paper", "table", "row", "measure", "reported", "mean", "low", "high", "n"]
+#: Rows of Yepes et al. to ours; the aggregates have no answers.
+CHUNKINGS = dict(
+    zip(("base_128", "base_256", "base_512", "keywords_chipper", "summary_chipper"), CHUNKINGS_READ, strict=False)
+)
+CHUNKINGS |= {"prefix_table_chipper": "element_prefix"}
+#: Rows of Kobeissi & Langlais whose recall is reported by kind of question or filing.
+BY_KIND: dict[str, Run] = {
+    "multi_hyde_rerank": ("multi_hyde_rerank", "standard"),
+    "page_scorer": ("page_scorer_filing", "standard"),
+    "oracle-document": ("dense", "oracle-document"),
+}
+RECALLS = {"D": "doc_recall", "P": "page_recall"}
+CORPUS = "analysis/corpus"  # a stage
+
+
+def papers_tables(study: Study, metrics: Metrics) -> pd.DataFrame:
+    """COLUMNS of all tables, NaN where nothing is reported; rows that were not measured are left out.
+
+    ``metrics`` are those of runs and of :func:`lib.analysis.answered.numbers_read`.
+    """
+    draws = Resampling.of(study)
+    rows = [row for make in (by_kind, by_type, answers, chunkings, tuned) for row in make(study, metrics, draws)]
+    corpus = with_filings(partial(corpus_sizes, study))
+    rows += [] if corpus is None else list(_of_corpus(corpus))
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def _measured(draws: Resampling, metrics: Metrics, key: tuple, ids: Iterable | None = None) -> tuple | None:
+    if key not in metrics:
+        return None
+    values = metrics[key] if ids is None else metrics[key].reindex(ids)
+    return group_interval(draws, values)[0][:4]
+
+
+def by_kind(study: Study, metrics: Metrics, draws: Resampling) -> Iterator[tuple]:
+    """Figure 3 and Table 4 of Kobeissi & Langlais: recall by type of question and by type of filing."""
+    questions, known = study.questions.set_index("question_id"), facts()
+    for table, column in (("Figure 3", "question_type"), ("Table 4", "doc_type")):
+        for row, run in BY_KIND.items():
+            reported = known.table(table).get(row) or {}
+            for kind, ids in questions.groupby(column, sort=False).groups.items():
+                for letter, metric in RECALLS.items():
+                    if found := _measured(draws, metrics, (run, metric, 5), ids):
+                        given = (reported.get(kind) or {}).get(letter, np.nan)
+                        yield known.source["name"], table, row, f"{letter}, {kind}", given, *found
+
+
+def by_type(study: Study, metrics: Metrics, draws: Resampling) -> Iterator[tuple]:
+    """Table II of Akarsu et al., whose subsets are types of questions here."""
+    groups = study.questions.groupby("question_type", sort=False)["question_id"]
+    for row in ("bm25", "dense", "hybrid_rrf"):
+        for (kind, ids), k in ((group, k) for group in groups for k in (5, 10)):
+            if found := _measured(draws, metrics, ((row, "standard"), "doc_recall", k), ids):
+                yield facts("akarsu2026").source["name"], "Table II", row, f"R@{k}, {kind}", np.nan, *found
+
+
+def answers(study: Study, metrics: Metrics, draws: Resampling) -> Iterator[tuple]:
+    """Table III of Akarsu et al. and Table 5 of Yepes et al.: right numbers and declined questions, by calculation."""
+    known = facts("akarsu2026")
+    for row, cells in known.table("Table III").items():
+        run = ("dense", "oracle-page") if row == "oracle" else (row, "standard")
+        if found := _measured(draws, metrics, (run, "right", None)):
+            yield known.source["name"], "Table III", row, "right numbers", cells["GPT-4.1-mini"], *found
+    known = facts("yepes2024")
+    for row, cells in known.table("Table 5").items():
+        for column, metric, words in (("manual", "right", "right numbers"), ("no_answer", "declined", "declined")):
+            if found := _measured(draws, metrics, ((CHUNKINGS[row], "standard"), metric, None)):
+                yield known.source["name"], "Table 5", row, words, cells[column] / 100, *found
+
+
+def chunkings(study: Study, metrics: Metrics, draws: Resampling) -> Iterator[tuple]:
+    """Table 4 of Yepes et al.: the share of questions with a gold page among the first 10 chunks."""
+    known = facts("yepes2024")
+    ours = CHUNKINGS | {"base_aggregation": "fixed_aggregate", "chipper_aggregation": "element_aggregate"}
+    for row, cells in known.table("Table 4").items():
+        if found := _measured(draws, metrics, ((ours[row], "standard"), "page_hit", 10)):
+            yield known.source["name"], "Table 4", row, "page accuracy", cells["page_accuracy"] / 100, *found
+
+
+def tuned(study: Study, metrics: Metrics, draws: Resampling) -> Iterator[tuple]:
+    """Tables 2, 8 and 10 of Kim et al.: an encoder, the whole pipeline, and an encoder that was tuned."""
+    known = facts("kim2025")
+    shown = [("Table 2", "stella_400M", "dense", "ndcg10", "ndcg")]
+    shown += [("Table 8", "FT_1.5B_voyage_rerank_2", "stacked_rerank", "ndcg10", "ndcg")]
+    tuned_rows = {"accuracy10": "page_hit", "recall10": "page_recall", "ndcg10": "ndcg", "mrr10": "mrr"}
+    shown += [("Table 10", row, "page_scorer", "cosine", metric) for row, metric in tuned_rows.items()]
+    for table, row, ours, column, metric in shown:
+        if found := _measured(draws, metrics, ((ours, "standard"), metric, 10)):
+            yield known.source["name"], table, row, f"{metric}@10 of {ours}", known.table(table)[row][column], *found
+
+
+def corpus_sizes(study: Study) -> pd.DataFrame:
+    """The sizes of the collection: ``of`` (pages and chunks of a filing, tokens of a question and of an answer),
+    ``total``, ``mean``, ``sd`` and ``n``; stored."""
+
+    def make() -> pd.DataFrame:
+        tables = {"": study.chunks} | {
+            name: study.with_chunks(METHODS[name].chunking).chunks for name in ("fixed_128", "fixed_256", "fixed_512")
+        }
+        tables["elements"] = study.with_chunks("elements").chunks
+        counts = {f"chunks {name}".strip(): table.groupby("doc_name").size() for name, table in tables.items()}
+        counts = {"pages": study.pages.groupby("doc_name").size()} | counts
+        for what in ("question", "answer"):
+            texts = study.questions[what].tolist()
+            counts[f"tokens of a {what}"] = pd.Series(count_tokens(texts, study.tokenizer))
+        rows = [(what, int(one.sum()), one.mean(), one.std(), len(one)) for what, one in counts.items()]
+        return pd.DataFrame(rows, columns=["of", "total", "mean", "sd", "n"])
+
+    study.need_filings("counting tokens")
+    params = {name: study.digest(name) for name in ("pages", "chunks", "questions")}
+    params["settings"] = study.settings_of(("embedder",))
+    return study.store.frame(CORPUS, params, make, 1, public=True)
+
+
+def _of_corpus(found: pd.DataFrame) -> Iterator[tuple]:
+    """The French Table 3 and Table 3 of Yepes et al.: sizes of the collection; ``low`` and ``high`` are NaN."""
+    known, sizes = facts("kobeissi2026_fr"), found.set_index("of")
+    reported = known.table("Table 3")
+    cells = {
+        "pages": ("pages", "mean_per_document", "sd"),
+        "tokens of a question": ("tokens_of_a_question", "mean", "sd"),
+    }
+    cells["tokens of an answer"] = "tokens_of_an_answer", "mean", "sd"
+    for what, (row, mean, sd) in cells.items():
+        ours = sizes.loc[what.replace("an answer", "a answer")]
+        for measure, column in (("mean", mean), ("sd", sd)):
+            yield (
+                known.source["name"],
+                "Table 3",
+                what,
+                measure,
+                reported[row][column],
+                ours[measure],
+                np.nan,
+                np.nan,
+                ours["n"],
+            )
+    total = sizes.at["chunks", "total"]
+    yield known.source["name"], "Table 3", "chunks", "total", reported["chunks"]["total"], total, np.nan, np.nan, 84
+    known = facts("yepes2024")
+    ours = {"base_128": "fixed_128", "base_256": "fixed_256", "base_512": "fixed_512", "chipper": "elements"}
+    for row, cells in known.table("Table 3").items():
+        of = sizes.loc[f"chunks {ours[row]}"]
+        for measure, column in (("total", "chunks"), ("mean", "per_document_mean"), ("sd", "sd")):
+            yield known.source["name"], "Table 3", row, measure, cells[column], of[measure], np.nan, np.nan, of["n"]
