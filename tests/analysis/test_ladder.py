@@ -159,11 +159,13 @@ def test_each_step_of_the_climb_stands_beside_the_one_above_it():
         for name, share, k in found
         for metric in ("page_recall", "doc_recall")
     ]
-    rows = climb(study, pd.concat(parts))
+    rows = climb(study, pd.concat(parts, ignore_index=True))
     assert rows["method"].tolist() == ["dense", "dense_records", "ahead", "ahead"]
     assert rows["difference"].tolist()[1:] == pytest.approx([0.6, 0.1, 0.1])
     assert rows["p_holm"].isna().tolist() == [True, False, False, True], "to read more chunks cannot lose"
     assert "page_recall_pooled" not in rows
-    rung = values(NUMBERED, 1.0, "rung_page_recall/kinds", 5, "ahead")
-    assert climb(study, pd.concat([*parts, rung]))["page_recall"].tolist() == [0.2, 0.8, 1.0, 1.0]
-    assert len(climb(study, pd.concat(parts[:2]))) == 1
+    strict = {"ahead": pd.DataFrame({"page_recall": 0.85, "doc_recall": 1.0}, index=NUMBERED)}
+    assert climb(study, pd.concat(parts, ignore_index=True), strict)["page_recall"].tolist() == pytest.approx(
+        [0.2, 0.8, 0.85, 1.0]
+    )
+    assert len(climb(study, pd.concat(parts[:2], ignore_index=True))) == 1
