@@ -1,4 +1,4 @@
-"""Names of companies: spellings of one, what is another, own words, and that no two of the published ones become one."""
+"""Names of companies: spellings of one, own words, and that no two of the published ones become one."""
 
 import pandas as pd
 import pytest
