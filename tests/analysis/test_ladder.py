@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from lib.ahead.views import VIEWS
-from lib.analysis import families, ladder
+from lib.analysis import ladder
 from lib.analysis.climb import climb
 from lib.analysis.families import corrected, family_of, members, page_recalls
 from lib.analysis.ladder import LADDER
@@ -142,12 +142,6 @@ def test_a_step_has_the_p_of_the_ladder_which_begins_at_matched_dense_search():
     below = dict(zip(names, map(recalls.get, recalls), strict=False))
     found = corrected(DRAWS, recalls, [("kinds", "statements")])
     assert found.tolist() == [DRAWS.compare(below, {name: recalls[name] for name in names}).at["kinds", "p_holm"]]
-
-
-def test_rivals_are_printed_without_the_match_that_all_of_them_have():
-    pairs = [families.rival_titles(*pair) for pair in families.members("rivals")]
-    assert {rival for _, rival in pairs} == {"Dense, same match", "Parent-child, same match", "Dense, filing given"}
-    assert all("filings" not in scorer for scorer, _ in pairs)
 
 
 def test_each_step_of_the_climb_stands_beside_the_one_above_it():

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from lib.__main__ import commands
 from lib.archive import index
-from lib.archive.ask import Archive, answer_text, page_picture, passages, questions_in
+from lib.archive.ask import Archive, page_picture, passages, questions_in
 from lib.archive.index import PICTURES, ArchiveIndex, write_index
 from lib.data import pdf
 from lib.files import ROOT
@@ -156,25 +156,11 @@ def test_a_question_or_a_file_is_needed_and_not_both(arguments):
     assert (done.exit_code, "error: give a question, or a file of questions" in done.stderr) == (1, True)
 
 
-def test_what_is_written_of_an_answer_is_its_derivation_then_the_pages():
-    cell = {"item": "revenue", "document": "ACME", "page": 3, "row": "Net sales", "year": 2020, "value": "500"}
-    page = {"document": "ACME", "page": 3, "score": 1.25, "filing": "Acme 2020 10-K", "fits": "company and year"}
-    page |= {"passage": "Net sales\n500", "picture": "p.png"}
-    found = {"answer": "$500", "formula": "net_income / revenue", "confidence": 0.93, "pages": [page]}
-    assert answer_text(found | {"cells": [cell | {"unit": "million"}]}).splitlines() == [
-        "$500 = net income / revenue (chance of being right 93%)",
-        "   revenue 2020 = 500 million: row “Net sales”, column 2020, ACME, page 3",
-        "Best pages; a document's first page is page 0:",
-        "1. ACME, page 3: Acme 2020 10-K (company and year), score 1.25",
-        "   Net sales 500",
-        "   p.png",
-    ]
-    none = found | {"answer": None, "why_not": "no page has a table", "cells": []}
-    assert answer_text(none).splitlines()[0] == "no sure figure: no page has a table"
+def test_a_passage_is_the_lines_with_most_words_of_the_question():
     (passage,) = passages(
         "What was inventory turnover?", ["filler\n" * 8 + "Inventory turnover\n6.00\n" + "more\n" * 8]
     )
-    assert "Inventory turnover\n6.00" in passage  # the lines with most words of the question
+    assert "Inventory turnover\n6.00" in passage
     assert len(passage.splitlines()) <= 8
 
 

@@ -160,7 +160,7 @@ def home(sound) -> Path:
 
 @pytest.mark.parametrize("n_bytes", [0, 1, 64, 256, 1024, 4096, 16384, 10**8])
 def test_a_full_disk_is_told_and_what_was_computed_is_kept(sound, home, told, n_bytes):
-    with told("", may_work=n_bytes > 0):
+    with told("disk", may_work=n_bytes > 0):
         apart(sound, home, partial(limit, n_bytes))
     assert sound.results(home / "mine", home / "artifacts") == sound.expected  # now that there is room
 

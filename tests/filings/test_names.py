@@ -1,11 +1,11 @@
-"""Companies under several spellings: what is one, what is not, and that no two of the published ones become one."""
+"""Names of companies: spellings of one, own words, and that no two of the published ones become one."""
 
 import pandas as pd
 import pytest
 
 from lib.data.dataset import read_dataset
 from lib.files import ROOT
-from lib.filings.names import company_key, one_spelling
+from lib.filings.names import company_key, core_words, one_spelling
 from lib.folds import make_folds
 
 SAME = [
@@ -25,6 +25,15 @@ def test_a_company_is_one_by_letters_and_digits_without_legal_forms():
     assert found == {name: names[0] for names in SAME for name in names}
     others = ["Acme Holdings", "Acme Group", "Acme 2", "Co-Acme", "Inc", "&", "売", "-"]
     assert one_spelling(others) == {name: name for name in others}
+
+
+def test_a_name_s_own_words_are_without_those_that_name_nobody_unless_there_are_no_others():
+    names = {
+        "The Acme Holding Group, Inc.": ["acme"],
+        "AB Bolt of Companies plc": ["ab", "bolt"],
+        "The Group": ["the", "group"],
+    }
+    assert {name: core_words(name) for name in names} == names
 
 
 @pytest.mark.parametrize("path", sorted(ROOT.glob("book/results/*/*/questions.csv")), ids=lambda path: path.parts[-3])
