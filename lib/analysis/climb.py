@@ -35,9 +35,8 @@ CLIMB = (
         "metadata of the filings",
         "dense_records",
     ),
-    Step("Search them by words (BM25) as well, and fuse both lists", "nothing more", "hybrid_rrf_records"),
     Step(
-        "In place of fusion, rank pages by words, identity, row labels and statements together, by trees (Ahead)",
+        "Rank their pages by words, identity, row labels and statements together (Ahead)",
         "labelled questions about other companies",
         "ahead_general",
     ),

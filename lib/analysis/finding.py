@@ -7,13 +7,14 @@ from typing import NamedTuple
 import pandas as pd
 
 from lib.ahead.sets import SETS
-from lib.analysis import encoders
+from lib.analysis import encoders, reading
 from lib.analysis.answered import RANKER, on_sets
 from lib.analysis.calibration import NUMBER, systems
 from lib.analysis.measured import with_filings
 from lib.analysis.question_sets import of_collection
 from lib.analysis.unseen import CONTRASTS, contrasts, unseen_study
 from lib.evaluation import SUMMARY_FILE, evaluate_all, read_metrics
+from lib.method_sets import measured
 from lib.metrics.frame import Metrics
 from lib.published import ANSWERS_FILE, Published
 from lib.stats import Resampling
@@ -30,6 +31,7 @@ TYPES = (
 #: The systems that people labelled: what they were given, by what that is here.
 PEOPLE = {"all": "sharedStore", "filing": "singleStore", "pages": "oracle_reverse"}
 PEOPLE = {given: f"gpt-4-1106-preview_{name}" for given, name in PEOPLE.items()}
+SHORT_AND_AHEAD = {"short": "fixed_128_records", "ahead": "ahead"}
 CALCULATED = {"ahead", "best-baseline", "oracle-page"}
 
 
@@ -71,6 +73,27 @@ def on_unseen(study: Study, k: int) -> Unseen | None:
     by_type = recall.groupby(asked["question_type"]).mean()
     tested = contrasts(Resampling.of(other), recall, CONTRASTS).set_index("contrast")
     return Unseen(len(asked), asked["company"].nunique(), recall.mean(), by_type, tested)
+
+
+def by_tokens(study: Study) -> dict[str, object] | None:
+    """What short chunks behind the match and Ahead find within equal numbers of tokens.
+
+    Returns:
+        ``budget``, and of ``pages`` and ``lines`` of the evidence, also of unseen companies where these are known, the
+        recalls of ``short`` and ``ahead``; None where the study's own are not known.
+    """
+    found: dict[str, object] = {"budget": reading.TESTED_AT}
+    sets = {"": study}
+    if study.dataset.name == "financebench" and (other := with_filings(lambda: unseen_study(study))):
+        sets["unseen_"] = other
+    for prefix, one in sets.items():
+        here = [name for name in SHORT_AND_AHEAD.values() if (name, "standard") in measured(one.profile)]
+        values = reading.values(one, here)
+        for name, metric in {"pages": "page_recall", "lines": "line_recall"}.items():
+            recall = reading.within(values, metric, reading.TESTED_AT).mean()
+            if {*SHORT_AND_AHEAD.values()} <= {*recall.index}:
+                found[prefix + name] = {role: recall[row] for role, row in SHORT_AND_AHEAD.items()}
+    return found if "lines" in found else None
 
 
 def labelled_by_people(study: Study) -> dict[str, object] | None:

@@ -22,6 +22,10 @@ CONTRASTS = {
     "Ahead, from matched hybrid search": ("ahead", "hybrid_rrf_records"),
     "Ahead without page kinds, from the match": ("ahead_general", "dense_records"),
     "Page kinds": ("ahead", "ahead_general"),
+    "Items apart, behind matched hybrid search": ("items_apart_records", "hybrid_rrf_records"),
+    "Missing items again, behind it": ("items_again_records", "hybrid_rrf_records"),
+    "Items apart, over Ahead": ("ahead_items_apart", "ahead"),
+    "Missing items again, over Ahead": ("ahead_items_again", "ahead"),
 }
 
 

@@ -56,10 +56,15 @@ def ordinary(summary: pd.DataFrame) -> str:
 
 
 def sentences(
-    summary: pd.DataFrame, metrics: Metrics, unseen: finding.Unseen | None = None, strict: Strict = NO_FOLDS
+    summary: pd.DataFrame,
+    metrics: Metrics,
+    unseen: finding.Unseen | None = None,
+    strict: Strict = NO_FOLDS,
+    tokens: Mapping[str, object] | None = None,
 ) -> list[str]:
     """The finding in one sentence, and those that explain it, with the numbers of a summary (SUMMARY_COLUMNS) and of
-    the strictest folds (:func:`lib.analysis.templates.strictest_of`)."""
+    the strictest folds (:func:`lib.analysis.templates.strictest_of`) and of equal numbers of tokens
+    (:func:`lib.analysis.finding.by_tokens`)."""
     pages, docs = (at_k(summary, metric)["mean"] for metric in ("page_recall", "doc_recall"))
     base = ordinary(summary)
     without_kinds, whole = rungs(summary)
@@ -71,7 +76,7 @@ def sentences(
         doc=docs[base],
         pooled=finding.lost_by_pooled_gold(metrics, base, K),
         match=[pages[name] for name in ("dense", "dense_records") if name in pages],
-        hybrid=pages.get("hybrid_rrf_records"),
+        tokens=tokens,
         ahead=strict["ahead"]["page_recall"].mean() if strict else pages.get("ahead") if whole is None else whole,
         general=strict["ahead_general"]["page_recall"].mean() if "ahead_general" in strict else without_kinds,
         strict=bool(strict) and whole is not None,
@@ -139,7 +144,7 @@ def headline(study: Study, summary: pd.DataFrame) -> str:
     """The fragment that the index page includes: MyST, with paths as from ``book/``."""
     metrics = read_metrics(study.outputs / METRICS_FILE)
     unseen, strict = finding.on_unseen(study, K), strictest_of(study, STRICT, K)
-    found, *explained = sentences(summary, Metrics(metrics), unseen, strict)
+    found, *explained = sentences(summary, Metrics(metrics), unseen, strict, finding.by_tokens(study))
     rows, figure, climbed = climb(study, metrics, strict), "", ""
     drawn = [name for name in FIGURES if (study.outputs / "figures" / f"{name}.svg").is_file()]
     for name in drawn[:1]:
@@ -172,7 +177,7 @@ def readme_text(study: Study, published: Published, figure: str = "") -> str:
     metrics, strict = Metrics(read_metrics(study.outputs / METRICS_FILE)), strictest_of(study, STRICT, K)
     return filled(
         "readme",
-        sentences=sentences(summary, metrics, unseen, strict),
+        sentences=sentences(summary, metrics, unseen, strict, finding.by_tokens(study)),
         trust=trust(study, summary, unseen),
         figure=f"\n![{ALT}]({figure})\n" if figure else "",
         intervals=intervals(summary),
