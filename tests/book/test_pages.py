@@ -128,10 +128,6 @@ NOTHING = pd.DataFrame(columns=METRIC_COLUMNS)
         (summary(*BOTH, **LOST), "the best ordinary method (Dense, first 5 chunks, filings not matched) finds 30% on"),
         (summary(*BOTH, **LOST), "loses 10% with the filing and 60% inside a filing that it did find."),
         (summary(*BOTH, ("dense_records", 0.2)), "takes a plain dense search from 40% to 60%, without training."),
-        (
-            summary(*BOTH, ("dense_records", 0.2), ("hybrid_rrf_records", 0.3)),
-            "; with a search by words beside it, 70%.",
-        ),
         (AHEAD, "finds 80%."),
         (pd.concat([AHEAD, *RUNGS]), "finds 70% (60% without its hand-written page kinds)."),
     ],
