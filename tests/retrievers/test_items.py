@@ -60,15 +60,15 @@ def ranked(search, rows, texts, **orders):
     [
         # best ranks: legal 1, income 1 (of the second list), balance 1 (of the third), older 2
         (0, {"cost": "income legal", "inventories": "balance older"}, "legal income balance older"),
-        (0, {"cost": "income legal", "inventories": "income balance"}, "legal income older balance"),  # counts once
+        (0, {"cost": "income legal", "inventories": "income balance"}, "legal income balance older"),  # counts once
         # no page of the first two has inventories of 2020: the first that does takes the second place
-        (2, {"cost": "income", "inventories": "older balance"}, "legal balance older income"),
-        (2, {"cost": "income", "inventories": "older legal balance"}, "legal older income"),  # not in its first two
-        (4, {"cost": "income", "inventories": "older balance"}, "legal older income balance"),
+        (2, {"cost": "income", "inventories": "older balance"}, "legal balance income older"),
+        (2, {"cost": "income", "inventories": "older legal balance"}, "legal income older"),  # not in its first two
+        (4, {"cost": "income", "inventories": "older balance"}, "legal income older balance"),
     ],
 )
 def test_lists_of_items_are_merged_and_missing_items_take_the_last_places(search, k, orders, found):
-    orders |= {"turnover": "legal older income", "lawsuit": "legal income older"}
+    orders |= {"turnover": "legal income older", "lawsuit": "legal income older"}
     rank = lambda rows, texts: ranked(search, rows, texts, **orders)  # noqa: E731
     scores = items.scores(search, rank([0, 1], search.questions["question"]), rank, k)
     order = [[search.chunks["page"].iloc[n] for n in np.argsort(-row) if np.isfinite(row[n])] for row in scores]
