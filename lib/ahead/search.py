@@ -183,4 +183,4 @@ def score_items(search: Search, candidates: np.ndarray, *, first_stage: str, k: 
     def rank(rows: np.ndarray, texts: Sequence[str]) -> pd.DataFrame:
         return runs.rank(score_texts(search, rows, texts, candidates, kinds=True), *about, depth)
 
-    return items.scores(search, search.rank_method(first_stage, candidates, depth), rank, k)
+    return items.scores(search, search.run(first_stage), rank, k)

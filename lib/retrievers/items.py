@@ -142,4 +142,4 @@ def score(search: Search, candidates: np.ndarray, *, first_stage: str, k: int = 
         run = matched.run_within(search, candidates, False, within)
         return run[run["question_id"].isin(search.questions["question_id"].iloc[rows])]
 
-    return scores(search, search.rank_method(first_stage, candidates, depth), rank, k)
+    return scores(search, search.run(first_stage), rank, k)
