@@ -103,4 +103,5 @@ def climb_unseen(study: Study, steps: pd.DataFrame) -> pd.DataFrame:
     metrics = evaluate_all(other, dict.fromkeys(steps["method"]), ["standard"])
     recall = pd.DataFrame({row.do: metrics[row.method, "page_recall", row.k] for row in steps.itertuples()})
     found = beside_the_one_before(recall, Resampling.of(other))[["mean", "low", "high", *DIFFERENCE, "verdict"]]
-    return found.set_axis(UNSEEN_COLUMNS, axis=1).reset_index(drop=True)
+    found = found.set_axis(UNSEEN_COLUMNS, axis=1).reset_index(drop=True)
+    return found.assign(unseen_verdict=found["unseen_verdict"].where(steps["k"].eq(K), ""))
