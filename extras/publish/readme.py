@@ -9,7 +9,7 @@ from lib.schema import StudyError
 from lib.study import Study
 
 BEGIN, END = "<!-- headline: written by `make publish` -->", "<!-- end of headline -->"
-PUBLISHED_FIGURE = "book/results/{dataset}/{profile}/shown/figures/lost.svg"
+PUBLISHED_FIGURE = "book/results/{dataset}/{profile}/shown/figures/lost-both.svg"
 
 
 def headline_of(readme: Path, study: Study, published: Published) -> tuple[str, str]:
