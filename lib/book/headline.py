@@ -147,7 +147,8 @@ def headline(study: Study, summary: pd.DataFrame) -> str:
     unseen, strict = finding.on_unseen(study, K), strictest_of(study, STRICT, K)
     found, *explained = sentences(summary, Metrics(metrics), unseen, strict, finding.by_tokens(study))
     rows, figure, climbed = climb(study, metrics, strict), "", ""
-    drawn = [name for name in FIGURES if (study.outputs / "figures" / f"{name}.svg").is_file()]
+    wanted = FIGURES if unseen else FIGURES[1:]
+    drawn = [name for name in wanted if (study.outputs / "figures" / f"{name}.svg").is_file()]
     for name in drawn[:1]:
         figure = drawing(study, name, "headline", OF_FIGURE.format(k=K) + intervals(summary), ALT).markdown
     if len(rows) > 1:
