@@ -141,8 +141,10 @@ class Published:
         periods = self.filings[["doc_name", "doc_period"]]
 
         def read(path: Path) -> pd.DataFrame:
-            table = read_csv(path, gold_pages=str, also=str).reindex(columns=[*PUBLISHED_COLUMNS, *FURTHER_PAGES])
-            lists = {name: table[name].fillna("").str.split() for name in ("gold_pages", *FURTHER_PAGES)}
+            table = read_csv(path, gold_pages=str, also=str)
+            further = table.reindex(columns=FURTHER_PAGES)
+            table = table[PUBLISHED_COLUMNS].join(further)
+            lists = {name: table[name].fillna("").astype(str).str.split() for name in ("gold_pages", *FURTHER_PAGES)}
             for name in ("gold_pages", "also"):
                 lists[name] = lists[name].map(lambda pages: [*map(int, pages)])
             return table.assign(**lists).merge(periods, "left", "doc_name", validate="many_to_one")

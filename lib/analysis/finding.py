@@ -67,8 +67,9 @@ def on_unseen(study: Study, k: int) -> Unseen | None:
     other = with_filings(lambda: unseen_study(study)) if study.dataset.name == "financebench" else None
     if other is None:
         return None
-    metrics = evaluate_all(other, UNSEEN_ROWS, ["standard"])
-    recall = pd.DataFrame({name: metrics[name, "page_recall", k] for name in UNSEEN_ROWS})
+    rows = sorted({row for pair in CONTRASTS.values() for row in pair} | {*UNSEEN_ROWS})
+    metrics = evaluate_all(other, rows, ["standard"])
+    recall = pd.DataFrame({name: metrics[name, "page_recall", k] for name in rows})
     asked = other.questions.set_index("question_id")
     by_type = recall.groupby(asked["question_type"]).mean()
     tested = contrasts(Resampling.of(other), recall, CONTRASTS).set_index("contrast")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from lib.analysis.breakdowns import Seen, by_group
-from lib.analysis.climb import CLIMB, recall_of
+from lib.analysis.climb import CLIMB
 from lib.analysis.climb import K as K_OF_STEPS
 from lib.analysis.failures import pages_missed, typology
 from lib.answers.answers import best_baseline
@@ -220,7 +220,7 @@ def _actions(draws: Resampling, metrics: Metrics, name: str, k: int) -> pd.DataF
     for step in CLIMB:
         step = step._replace(k=k) if step.k == K_OF_STEPS else step
         if (step.method, "page_recall", step.k) in metrics and step.k >= k:
-            found = recall_of(metrics, step, "page_recall").reindex(pages.index)
+            found = metrics[step.method, "page_recall", step.k].reindex(pages.index)
             apart = columns_of("difference", draws.difference(found, pages))
             gained = (found - pages).clip(lower=0)
             shares = {"of_document": ((1 - docs) * gained).mean(), "of_page": (docs * gained).mean()}

@@ -43,10 +43,10 @@ def test_cells_are_of_the_rows_and_kinds_that_are_reported_and_others_are_left_o
 
 
 def test_sizes_stand_beside_both_papers_that_state_them():
-    of = ["pages", "chunks", *(f"chunks {name}" for name in ("fixed_128", "fixed_256", "fixed_512", "elements"))]
+    of = ["pages", "chunks", *(f"chunks {name}" for name in tables.CUT)]
     of += ["tokens of a question", "tokens of a answer"]
     sizes = pd.DataFrame({"of": of, "total": 100, "mean": 10.0, "sd": 2.0, "n": 10})
     found = pd.DataFrame(tables._of_corpus(sizes), columns=tables.COLUMNS)
     assert found["paper"].unique().tolist() == [facts(name).source["name"] for name in ("kobeissi2026_fr", "yepes2024")]
-    assert found.groupby("paper", sort=False).size().tolist() == [7, 12]
+    assert found.groupby("paper", sort=False).size().tolist() == [7, 3 * len(tables.CUT)]
     assert found["reported"].notna().all()
