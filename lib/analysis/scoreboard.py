@@ -345,12 +345,13 @@ def power_by_source(board: pd.DataFrame) -> pd.DataFrame:
     return powers.groupby(found["source"], sort=False).median().assign(tests=n_tests)
 
 
-def first_pair(board: pd.DataFrame) -> Claim:
+def first_pair(board: pd.DataFrame, metrics: Metrics) -> Claim:
     """The first claim that one measured run exceeds one other in one measure, for an example, with a verdict if any
-    has one; ``board`` is by claim."""
+    has one; ``board`` is by claim, and ``metrics`` have both runs."""
     pairs = [one for one in claims() if one.kind == "difference" and len(one.a) == len(one.b) == 1]
     verdicts = board["verdict"]
     measured = [one for one in pairs if one.says == ">" and verdicts[one.id] != NOT_MEASURED]
+    measured = [one for one in measured if one.a[0].key in metrics and one.b[0].key in metrics]
     return next((one for one in measured if verdicts[one.id] in DRAWN), measured[0])
 
 
