@@ -8,8 +8,8 @@ from typing import NamedTuple
 import pandas as pd
 
 from lib.analysis.families import corrected, page_recalls
-from lib.analysis.measured import times, with_filings
-from lib.analysis.unseen import unseen_study
+from lib.analysis.measured import times
+from lib.analysis.unseen import unseen_beside
 from lib.evaluation import evaluate_all, in_order
 from lib.method_sets import measured
 from lib.metrics.frame import Metrics
@@ -96,7 +96,7 @@ def climb_unseen(study: Study, steps: pd.DataFrame) -> pd.DataFrame:
     """What the ``method`` and ``k`` of each step find of unseen companies, a row a step (UNSEEN_COLUMNS): page recall,
     the difference from the step before, and the verdict, p corrected over the steps; no columns where that is neither
     published nor can be measured here."""
-    other = with_filings(lambda: unseen_study(study))
+    other = unseen_beside(study)
     here = {name for name, condition in measured(other.profile) if condition == "standard"} if other else set()
     if other is None or not here >= {*steps["method"]}:
         return pd.DataFrame(index=steps.index)

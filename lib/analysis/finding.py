@@ -12,7 +12,7 @@ from lib.analysis.answered import RANKER, on_sets
 from lib.analysis.calibration import NUMBER, systems
 from lib.analysis.measured import with_filings
 from lib.analysis.question_sets import of_collection
-from lib.analysis.unseen import CONTRASTS, contrasts, unseen_study
+from lib.analysis.unseen import CONTRASTS, contrasts, unseen_beside
 from lib.evaluation import SUMMARY_FILE, evaluate_all, read_metrics
 from lib.method_sets import measured
 from lib.metrics.frame import Metrics
@@ -64,8 +64,7 @@ class Unseen(NamedTuple):
 def on_unseen(study: Study, k: int) -> Unseen | None:
     """What is found of unseen companies with the study's models; None where that is neither published nor can be
     measured here, or the study is of other questions than FinanceBench's."""
-    other = with_filings(lambda: unseen_study(study)) if study.dataset.name == "financebench" else None
-    if other is None:
+    if (other := unseen_beside(study)) is None:
         return None
     rows = sorted({row for pair in CONTRASTS.values() for row in pair} | {*UNSEEN_ROWS})
     metrics = evaluate_all(other, rows, ["standard"])
@@ -84,9 +83,8 @@ def by_tokens(study: Study) -> dict[str, object] | None:
         recalls of ``short`` and ``ahead``; None where the study's own are not known.
     """
     found: dict[str, object] = {"budget": reading.TESTED_AT}
-    sets = {"": study}
-    if study.dataset.name == "financebench" and (other := with_filings(lambda: unseen_study(study))):
-        sets["unseen_"] = other
+    other = unseen_beside(study)
+    sets = {"": study} | ({"unseen_": other} if other else {})
     for prefix, one in sets.items():
         here = [name for name in SHORT_AND_AHEAD.values() if (name, "standard") in measured(one.profile)]
         values = reading.values(one, here)

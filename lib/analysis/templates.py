@@ -70,9 +70,7 @@ def recalls(study: Study, method: str, k: int = 5) -> dict[By, pd.DataFrame]:
     that the study does not measure, or whose recalls are neither known nor can be computed here."""
     forms, is_measured = TRAINED[method], {name for name, _ in measured(study.profile)}
     if f"{method}_template" not in is_measured and not isinstance(forms["template"], str):
-        forms = {
-            by: form for by, form in forms.items() if by != "template"
-        }  # a variant that the profile does not train
+        forms = {by: form for by, form in forms.items() if by != "template"}  # a variant that is not trained here
     found = {by: with_filings(lambda form=form: _recalls(study, form, k)) for by, form in forms.items()}
     return {by: one for by, one in found.items() if one is not None}
 

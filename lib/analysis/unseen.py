@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
+from lib.analysis.measured import with_filings
 from lib.analysis.templates import strictest_of
 from lib.data.locate import UNSEEN
 from lib.evaluation import evaluate_all
@@ -42,6 +43,12 @@ def unseen_study(study: Study) -> Study:
         raise NeedsFilings(f"{UNSEEN} under profile {study.profile.name}: {missing}") from None
     other.outputs = other.home  # the chapter's own outputs are the study's
     return other
+
+
+def unseen_beside(study: Study) -> Study | None:
+    """:func:`unseen_study` of FinanceBench, beside which the first page shows it; None of other questions, and where it
+    is neither published nor here."""
+    return with_filings(lambda: unseen_study(study)) if study.dataset.name == "financebench" else None
 
 
 def fates(sets: Mapping[str, Study], methods: Sequence[str], k: int) -> pd.DataFrame:
