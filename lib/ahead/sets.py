@@ -64,12 +64,8 @@ def union_of(search: Search, is_from_covers: bool) -> Union:
     companies = names.map(search.filings.set_index("doc_name")["company"]).to_numpy()
     is_own = names.to_numpy()[pool.columns] == questions["doc_name"].to_numpy()[pool.rows]
     labelled = replace(pool, gold=gold[pool.rows, pool.columns])
-    return Union(questions, labelled, gold.sum(axis=1), companies, is_own, twins_of(search, questions))
-
-
-def twins_of(search: Search, questions: pd.DataFrame) -> np.ndarray:
-    """Which two questions about a study's filings are twins, see :func:`lib.filings.templates.twins`."""
-    return twins(questions, matched.identities(search, False))
+    alike = twins(questions, matched.identities(search, False))
+    return Union(questions, labelled, gold.sum(axis=1), companies, is_own, alike)
 
 
 def fold_numbers(questions: pd.DataFrame, n_folds: int, seed: int) -> dict[str, int]:

@@ -79,10 +79,11 @@ def by_tokens(study: Study) -> dict[str, object] | None:
     """What short chunks behind the match and Ahead find within equal numbers of tokens.
 
     Returns:
-        ``budget``, and of ``pages`` and ``lines`` of the evidence, also of unseen companies where these are known, the
-        recalls of ``short`` and ``ahead``; None where the study's own are not known.
+        ``budget``, and of ``pages`` and ``lines`` of the evidence the recalls of ``short`` and ``ahead``; the same of
+        unseen companies (``unseen_pages``, ``unseen_lines``), None where these are not known. None where the
+        study's own are not known.
     """
-    found: dict[str, object] = {"budget": reading.TESTED_AT}
+    found: dict[str, object] = {"budget": reading.TESTED_AT, "unseen_pages": None, "unseen_lines": None}
     other = unseen_beside(study)
     sets = {"": study} | ({"unseen_": other} if other else {})
     for prefix, one in sets.items():

@@ -136,6 +136,21 @@ def test_the_finding_is_of_the_best_baseline_and_names_the_larger_loss(table, wa
     assert wanted in "\n".join(sentences(table, Metrics(NOTHING)))
 
 
+@pytest.mark.parametrize("unseen", [None, {"short": 0.1, "ahead": 0.2}])
+def test_equal_tokens_are_stated_with_unseen_companies_where_these_are_known(unseen):
+    tokens = {"budget": 4096, "pages": {"short": 0.5, "ahead": 0.6}, "lines": {"short": 0.3, "ahead": 0.4}}
+    tokens |= {"unseen_pages": unseen, "unseen_lines": unseen}
+    [found] = [one for one in sentences(AHEAD, Metrics(NOTHING), tokens=tokens) if "4,096" in one]
+    assert re.findall(r"\d+%", found) == [
+        "50%",
+        "60%",
+        *["10%", "20%"] * bool(unseen),
+        "30%",
+        "40%",
+        *["10%", "20%"] * bool(unseen),
+    ]
+
+
 def test_pages_beside_the_gold_ones_that_answer_in_full_are_not_lost():
     values = {"doc_recall": [1, 1, 0, 1], "page_recall_pooled": [0, 1, 1, 0.5]}
     rows = [("dense", "standard", f"q{i}", name, 5, one) for name, of in values.items() for i, one in enumerate(of)]
