@@ -1,7 +1,7 @@
 """The questions about unseen companies beside the study's own: opened where they are published or here, and compared by
 the contrasts that were declared before they were measured (``book/changelog.md``, 2026-11-28)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 
 import pandas as pd
 
@@ -51,7 +51,7 @@ def unseen_beside(study: Study) -> Study | None:
     return with_filings(lambda: unseen_study(study)) if study.dataset.name == "financebench" else None
 
 
-def fates(sets: Mapping[str, Study], methods: Sequence[str], k: int) -> pd.DataFrame:
+def fates(sets: Mapping[str, Study], methods: Collection[str], k: int) -> pd.DataFrame:
     """What becomes of the gold pages of question sets, by name, in the first k chunks of those methods that each
     measures; of a trained one with its strictest folds (:mod:`lib.analysis.templates`).
 

@@ -34,13 +34,15 @@ OF_FIGURE = (
     "*records* are the filings' metadata. "
 )
 OF_CLIMB = (
-    "Each step beside the one above it: page recall (share of the gold pages in the chunks read), paired gain with "
-    "95 % interval, n = {n}; then page recall and verdict on questions about companies that nobody tuned for; what a "
-    "step needs, its seconds and gains are in the CSV. "
-    "Verdicts have p corrected (Holm) within the family of tests of the step's chapter, on unseen companies over the "
-    "steps; to read more chunks cannot lose and is not tested here. Ahead's recall is that of its strictest folds, "
-    "which hold out companies and templates of questions, the mean over several draws of them; the last step has one "
-    "draw of folds by company."
+    "Each step beside the one above it: page recall (share of the gold pages in the chunks read) and paired gain with "
+    "95 % intervals, n = {n}; what a step needs and its seconds are in the CSV. Verdicts have p corrected (Holm) within "
+    "the family of tests of the step's chapter; to read more chunks cannot lose and is not tested. Ahead's recall is "
+    "that of its strictest folds, which hold out companies and templates of questions, the mean over several draws of "
+    "them; the last step has one draw of folds by company."
+)
+OF_UNSEEN = (
+    " Beside it the same of questions about companies that nobody tuned for, p corrected over the steps; the gains are "
+    "in the CSV."
 )
 
 
@@ -153,11 +155,12 @@ def headline(study: Study, summary: pd.DataFrame) -> str:
         figure = drawing(study, name, "headline", OF_FIGURE.format(k=K) + intervals(summary), ALT).markdown
     if len(rows) > 1:
         columns = {"What to do": "do", "Page recall": interval("page_recall"), "Gain": gain(), "Verdict": "verdict"}
+        caption = OF_CLIMB + (OF_UNSEEN if unseen else "")
         if unseen:
             rows = rows.join(climb_unseen(study, rows))
             columns |= {"Unseen companies": interval("unseen"), "Verdict there": "unseen_verdict"}
         shown = rows.assign(verdict=verdicts(rows))
-        climbed = show(study, shown, "actions", OF_CLIMB, columns=columns, data=rows).markdown
+        climbed = show(study, shown, "actions", caption, columns=columns, data=rows).markdown
     return filled(
         "headline",
         found=found.rstrip("."),
