@@ -35,10 +35,10 @@ OF_FIGURE = (
 )
 OF_CLIMB = (
     "Each step beside the one above it: page recall (share of the gold pages in the chunks read) and paired gain with "
-    "95 % intervals, n = {n}; what a step needs and its seconds are in the CSV. Verdicts have p corrected (Holm) within "
-    "the family of tests of the step's chapter; to read more chunks cannot lose and is not tested. Ahead's recall is "
-    "that of its strictest folds, which hold out companies and templates of questions, the mean over several draws of "
-    "them; the last step has one draw of folds by company."
+    "95 % intervals, n = {n}; what a step needs and its seconds are in the CSV. Verdicts have p corrected (Holm) "
+    "within the family of tests of the step's chapter; to read more chunks cannot lose and is not tested. Ahead's "
+    "recall is that of its strictest folds, which hold out companies and templates of questions, the mean over "
+    "several draws of them; the last step has one draw of folds by company."
 )
 OF_UNSEEN = (
     " Beside it the same of questions about companies that nobody tuned for, p corrected over the steps; the gains are "
