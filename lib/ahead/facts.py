@@ -10,7 +10,7 @@ import pandas as pd
 
 from lib.ahead.kinds import page_strengths
 from lib.ahead.terms import terms
-from lib.statements.rows import item_of, kind_of, kinds, labels_of, plain
+from lib.statements.labels import item_of, kind_of, kinds, labels_of, plain
 
 #: Columns of words: of the text, of its head and its rows' labels; years of both, line items of rows, its statement.
 WORDS = ("terms", "shown", "years", "head_years", "items", "title")

@@ -25,7 +25,7 @@ from lib.profile import Settings
 from lib.retrievers.bm25 import BM25
 from lib.retrievers.dense import best_window_scores
 from lib.retrievers.fusion import standardised
-from lib.statements.rows import accounting, kinds, plain
+from lib.statements.labels import accounting, kinds, plain
 
 YEARS = tuple(map(str, range(1980, 2050)))
 BEST = 50  # pages that each way of choosing adds to the pool

@@ -1,11 +1,12 @@
-"""PDFs, read in a process of their own with limited memory and processor time: texts of pages, their layout, pictures
-of a page."""
+"""PDFs, read in a process of their own with limited memory and processor time: texts of pages, their layout, their
+words with places, pictures of a page."""
 
 import json
 import re
 import resource
 import subprocess
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,6 +26,8 @@ TOO_MUCH = (
 qpdf IN OUT"
 )
 OBJECT = re.compile(rb"\d\s+\d+\s+obj\b")
+#: A word: left, top, right and bottom in points, and its text.
+Word = tuple[float, float, float, float, str]
 SPAN = ("text", "size", "flags", "font")
 MARK = (1.0, 0.85, 0.2)
 
@@ -41,6 +44,14 @@ def read_layout(source: Path) -> list[tuple[list[dict], list[list[float]]]]:
     if (output := _in_process("laid", source)) is None:
         raise StudyError(f"{source}: the PDF's layout {TOO_MUCH}")
     return json.loads(output)
+
+
+def read_words(source: Path, pages: Sequence[int]) -> list[list[Word]]:
+    """The words of some of a PDF's pages (from 0) with their places; a StudyError if it cannot be read within the
+    limits."""
+    if (output := _in_process("worded", source, list(map(int, pages)))) is None:
+        raise StudyError(f"{source}: the PDF's words: {TOO_MUCH}")
+    return [[tuple(word) for word in words] for words in json.loads(output)]
 
 
 def picture(source: Path, page: int, dpi: int, evidence: str = "") -> bytes:
@@ -106,6 +117,15 @@ def laid(source: str) -> bytes:
         return json.dumps(list(map(layout_of, pdf))).encode()
 
 
+def worded(source: str, pages: list[int]) -> bytes:
+    """The result of :func:`read_words` as JSON."""
+    import pymupdf
+
+    with pymupdf.open(source) as pdf:
+        found = [pdf[page].get_text("words") if page < len(pdf) else [] for page in pages]
+    return json.dumps([[word[:5] for word in words] for words in found]).encode()
+
+
 def drawn(source: str, page: int, dpi: int, evidence: str) -> bytes:
     """The result of :func:`picture`."""
     import pymupdf
@@ -127,4 +147,4 @@ if __name__ == "__main__":
     with suppress(ValueError, OSError):  # macOS has no limit of memory
         resource.setrlimit(resource.RLIMIT_AS, (memory_mib * 2**20,) * 2)
     resource.setrlimit(resource.RLIMIT_CPU, (processor_s, processor_s + 1))
-    sys.stdout.buffer.write({"texts": texts, "laid": laid, "drawn": drawn}[function](*arguments))
+    sys.stdout.buffer.write({"texts": texts, "laid": laid, "worded": worded, "drawn": drawn}[function](*arguments))

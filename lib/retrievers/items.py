@@ -24,7 +24,8 @@ from lib.retrievers.tables import identities, sheet_of
 from lib.statements.asked import Wanted, asked_for
 from lib.statements.formulas import items, names_in
 from lib.statements.reading import Reader
-from lib.statements.rows import Sheet, kinds
+from lib.statements.labels import kinds
+from lib.statements.rows import Sheet
 
 STATEMENTS = {"income": "income statement", "balance": "balance sheet", "cash_flow": "cash flow statement"}
 READ = ("formulas.yaml", "items.yaml", "asked.yaml")  # of lib/statements

@@ -7,6 +7,7 @@ library, a line item; what is none of these is looked for among the rows' labels
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from functools import partial
 from pathlib import Path
 
@@ -51,6 +52,9 @@ class Wanted:
     digits: int | None
     rows: dict[str, str] = field(default_factory=dict)
     source: str = ""  # question, library, two, item or row
+    quarter: int | None = None  # of the fiscal year
+    end: date | None = None  # of the period
+    currency: str = ""  # ISO 4217
 
 
 def asked_for(question: str, names: Sequence[str]) -> Wanted:
@@ -79,6 +83,8 @@ def asked_for(question: str, names: Sequence[str]) -> Wanted:
         digits=n_digits(text),
         rows={name: words for name, words in rows.items() if name in names_in(formula)},
         source=source,
+        quarter=period.quarter,
+        end=period.dates[-1] if period.dates else None,
     )
 
 

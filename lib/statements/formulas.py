@@ -13,7 +13,7 @@ from operator import add, mul, sub, truediv
 from pathlib import Path
 
 from lib.files import read_yaml
-from lib.statements.rows import kinds, plain
+from lib.statements.labels import kinds, plain
 
 OPERATORS = {ast.Add: add, ast.Sub: sub, ast.Mult: mul, ast.Div: truediv, ast.Pow: pow}
 #: Operators as a definition in words writes them; a minus sign stands between spaces, as hyphens do not.

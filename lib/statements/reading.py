@@ -9,11 +9,13 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from lib.statements.asked import FILLER, Wanted
+from lib.statements.columns import Column
 from lib.statements.formulas import Unknown, calculate, is_row_of, items, library, spoken
-from lib.statements.rows import Line, Sheet, plain
+from lib.statements.labels import plain
+from lib.statements.money import ones, signs
+from lib.statements.rows import Line, Sheet
 from lib.text.tokens import word_weights
 
-UNITS = {"": 1.0, "thousand": 1e3, "million": 1e6, "billion": 1e9}
 LEAST_SHARED = 0.6  # of a row's label and of the words that are asked for, by weight
 SAME = 0.9  # so much is shared by a label that is the item's in other words
 LIKELY = 0.8  # the score of a label of the item's patterns
@@ -34,6 +36,8 @@ class Cell(NamedTuple):
     page: int
     is_share: bool
     score: float
+    currency: str = ""  # ISO 4217
+    doubts: tuple[str, ...] = ()  # why the value is not sure
 
 
 class Result(NamedTuple):
@@ -77,16 +81,17 @@ class Reader:
         item, cells = items().get(name, {}), []
         for rank, sheet in enumerate(self.sheets):
             for line in sheet.lines:
-                score = self.fit(name, line, sheet)
-                column = column_of(line, year, self.wanted.months, sheet) if score else None
-                if column is None or (shown := line.values[column]) is None:
+                if not (score := self.fit(name, line, sheet)):
                     continue
-                shown = abs(shown) if item.get("is_outflow") else shown
-                shown *= sign_of_tax(line, column, sheet) if name == "income_tax" else 1
-                unit = "" if item.get("per_share") else line.unit
+                column, doubts = column_of(line, year, self.wanted, sheet)
+                if column is None or line.values[column] is None:
+                    continue
+                shown, more = signed(name, line, column, sheet)
+                unit = "" if item.get("per_share") else line.money.unit
                 score += NEWEST * (sheet.year == year) - RANK * rank
-                value = line.columns[column].year, shown * UNITS[unit], shown, unit, line.label
-                cells.append(Cell(name, *value, sheet.doc_name, sheet.page, line.is_share, score))
+                value = line.columns[column].year, shown * ones()[unit], shown, unit, line.label
+                place = sheet.doc_name, sheet.page, line.is_share, score, line.money.currency
+                cells.append(Cell(name, *value, *place, (*line.doubts, *doubts, *more)))
         return cells
 
     def fit(self, name: str, line: Line, sheet: Sheet) -> float:
@@ -115,12 +120,37 @@ class Reader:
         return math.fsum(self.weights.get(word, 1.0) for word in words)  # whatever the order of the set
 
 
+LOSS = re.compile(r"\bloss(?:es)?\b")
+_GAIN = re.compile(r"\b(?:income(?! tax)|profits?|earnings|gains?)\b")
+SIGNED = ("net_income", "operating_income", "pretax_income", "gross_profit")
+
+
+def is_loss(label: str) -> bool:
+    """Whether a row is of losses alone: ``Net loss``, but not ``Net income (loss)``."""
+    words = plain(label)
+    return bool(LOSS.search(words)) and not _GAIN.search(words)
+
+
+def signed(name: str, line: Line, column: int, sheet: Sheet) -> tuple[float, list[str]]:
+    """A row's value with the sign of its item, and what is in doubt: outflows are positive, losses negative whether or
+    not the statement prints them so, and tax benefits are negative tax."""
+    value, item = line.values[column], items().get(name, {})
+    if item.get("is_outflow"):
+        return abs(value), []
+    if name == "income_tax":
+        return value * sign_of_tax(line, column, sheet), []
+    if is_loss(line.label) and (name in SIGNED or item.get("is_signed")):
+        is_mixed = len({one > 0 for one in line.values if one}) > 1
+        return -abs(value), ["gains and losses in one row of losses"] * is_mixed
+    return value, []
+
+
 def sign_of_tax(line: Line, column: int, sheet: Sheet) -> int:
     """-1 where a statement shows tax expense in parentheses, or a benefit without: pre-tax income less tax is net."""
 
     def beside(name: str) -> float | None:
         rows = (row for row in sheet.lines if row.columns == line.columns and is_row_of(name, row.label))
-        return next((row.values[column] for row in rows if row.values[column] is not None), None)
+        return next((signed(name, row, column, sheet)[0] for row in rows if row.values[column] is not None), None)
 
     pretax, net, tax = beside("pretax_income"), beside("net_income"), line.values[column]
     if pretax is None or net is None:
@@ -128,20 +158,41 @@ def sign_of_tax(line: Line, column: int, sheet: Sheet) -> int:
     return 1 if abs(pretax - tax - net) <= abs(pretax + tax - net) else -1
 
 
-def column_of(line: Line, year: int, months: int | None, sheet: Sheet) -> int | None:
-    """The column of a fiscal year, 0 for the latest; of several the one whose length is asked for, else the longest.
+def fiscal_year(column: Column, sheet: Sheet, newest: int) -> int:
+    """The fiscal year that a column is of: as the filing names the year that ends then, else the column's own year.
 
-    A fiscal year that ends in January or February may be named after the year before: where the newest column is a year
-    later than the filing's, columns are.
+    A year that ends in January or February may be named after the year before: where the newest column is a year later
+    than the filing's, columns are.
     """
+    for end, year in sheet.fiscal.items():
+        if (end.year, end.month) == (column.year, column.month):
+            return year
+    is_late = column.month in (1, 2) and sheet.year and newest == sheet.year + 1
+    return column.year - 1 if is_late else column.year
+
+
+def column_of(line: Line, year: int, wanted: Wanted, sheet: Sheet) -> tuple[int | None, list[str]]:
+    """The column of a fiscal year, 0 for the latest, and what is in doubt; of several the one whose length is asked
+    for, else the longest."""
     newest = max(column.year for column in line.columns)
-    ends = {column.month for column in line.columns if column.year == newest}
-    late = 1 if sheet.year and newest == sheet.year + 1 and ends & {1, 2} else 0
-    wanted = year + late if year else newest
-    columns = [n for n, column in enumerate(line.columns) if column.year == wanted]
-    if months and any(line.columns[n].months for n in columns):
-        columns = [n for n in columns if line.columns[n].months in (months, None)]
-    return max(columns, key=lambda n: (line.columns[n].months or 0, -n), default=None)
+    years = [fiscal_year(column, sheet, newest) for column in line.columns]
+    columns = [n for n, one in enumerate(years) if one == (year or max(years))]
+    if wanted.months and any(line.columns[n].months for n in columns):
+        columns = [n for n in columns if line.columns[n].months in (wanted.months, None)]
+    best = max(columns, key=lambda n: (line.columns[n].months or 0, -n), default=None)
+    return best, [] if best is None else doubts_of_period(line.columns[best], wanted, sheet)
+
+
+def doubts_of_period(column: Column, wanted: Wanted, sheet: Sheet) -> list[str]:
+    """What does not confirm that a column is of the date or quarter that is asked for."""
+    doubts = []
+    if wanted.end and column.month and wanted.end.month != column.month:
+        doubts.append("the period ends in another month")
+    if wanted.months and column.months and column.months != wanted.months:
+        doubts.append("the period has another length")
+    if wanted.quarter and not sheet.is_quarter(column, wanted.quarter):
+        doubts.append("the quarter is not confirmed")
+    return doubts
 
 
 def read(wanted: Wanted, sheets: Sequence[Sheet], has_formulas: bool = True) -> Result:
@@ -170,7 +221,7 @@ def read(wanted: Wanted, sheets: Sequence[Sheet], has_formulas: bool = True) -> 
 
 
 def written(wanted: Wanted, value: float, cells: Sequence[Cell]) -> str:
-    """A value as an answer: in the form and unit that are asked for, else in the statement's."""
+    """A value as an answer: in the form and unit asked for, else in the statement's, with its currency as printed."""
 
     def digits(otherwise: int) -> int:
         return otherwise if wanted.digits is None else wanted.digits
@@ -182,11 +233,13 @@ def written(wanted: Wanted, value: float, cells: Sequence[Cell]) -> str:
     if all(cell.is_share for cell in cells):
         return f"{value:g}%"
     unit = next((cell.unit for cell in cells if cell.unit), None)
+    currencies = {cell.currency for cell in cells if cell.currency}
+    sign = ("-" if value < 0 else "") + (signs()[currencies.pop()] if len(currencies) == 1 else "")
     if unit is None:
-        text = f"{value:,.{digits(2)}f}"
+        text = f"{sign}{abs(value):,.{digits(2)}f}"
         return text.removesuffix(".00") if wanted.digits is None else text
-    size = abs(value) / (wanted.unit or UNITS[unit])
-    amount = f"{'-' if value < 0 else ''}${size:,.{digits(0 if abs(size - round(size)) < 1e-6 else 2)}f}"
+    size = abs(value) / (wanted.unit or ones()[unit])
+    amount = f"{sign}{size:,.{digits(0 if abs(size - round(size)) < 1e-6 else 2)}f}"
     if wanted.unit:
-        return f"{amount} {next(name for name, ones in UNITS.items() if ones >= wanted.unit)}"
+        return f"{amount} {next(name for name, one in ones().items() if one >= wanted.unit)}"
     return f"{amount} (in {unit}s)"

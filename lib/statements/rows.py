@@ -1,62 +1,39 @@
-"""The rows of a page's tables, from its text of one cell a line: a label, and values with period, unit and sign.
+"""The rows of a page's tables: a label, and a value a period, with unit, currency and sign, and what is in doubt.
 
-Columns are known by the years and dates above them.
+A year above a column says what its figures are of. With the words of a PDF the year's place does; from text alone the
+order of the cells, where there are as many figures as years. Columns of notes, per cents, changes and footnotes are no
+values. A row whose figures do not fit its head keeps what is read first, with a doubt: no sure answer is from it.
 """
 
 import re
-from collections.abc import Sequence
-from functools import cache
-from pathlib import Path
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import date
+from itertools import pairwise
+from statistics import median
 from typing import NamedTuple
 
-from lib.files import read_yaml
+from lib.data.pdf import Word
+from lib.statements.columns import Column, Head, aligned, anchors_of, head_of_places, head_of_text, is_head, stacks_of
+from lib.statements.figures import NUMBERED, number, style_of
+from lib.statements.grid import Cell, GridRow, printed_lines, rows_of_text, rows_of_words
+from lib.statements.labels import MARKS, MONTHS, kind_of
+from lib.statements.money import Money, currency_of, money_of
 
-_MONTH = "january|february|march|april|may|june|july|august|september|october|november|december"
-_MONTHS = {name[:3]: number for number, name in enumerate(_MONTH.split("|"), 1)}
-#: Possessive, as a long number could be taken apart in exponentially many ways.
-VALUE = re.compile(r"\(\s*+\d[\d,]*+(?:\.\d++)?+\s*+\)?+|\d[\d,]*+(?:\.\d++)?+|[—–-]")
-VALUES = re.compile(rf"(?:{VALUE.pattern}|\s|\))++")
-INLINE_VALUES = range(2, 6)  # on a label's own line: one number alone may belong to the label
-MARKS = " :.·"  # around a label
-YEAR = re.compile(r"\b(?:19|20)\d\d\b")
-NOTES = re.compile(r"\([^()]*\)|\bnotes? \d+[a-z]?|\bsee note.*", re.I)
-UNFINISHED = re.compile(rf"(?:^|\b(?:{_MONTH}|of|and|at|as of|to))$", re.I)  # a date or amount within a label
-OTHER_STATEMENTS = re.compile(r"parenthetical|schedule i|pro forma|condensed (financial|consolidating)", re.I)
-HEAD_CHARACTERS = 500
-UNIT = re.compile(r"\b(?:in|dollars|usd|[$€£])\W{0,3}(thousand|million|billion)s?\b|\b(thousand|million|billion)s of\b|"
-                  r"[$(]\s?(000)(?:['’]?s)?\b", re.I)  # fmt: skip
-#: Words beside the years of a column's head.
-_HEAD_WORDS = re.compile(
-    r"\b(?:fiscal|fy|years?|quarters?|months?|weeks?|periods?|ended|ending|as|of|at|the|for|and|in|except|per|share|data|"
-    r"unaudited|audited|three|six|nine|twelve|\d\d[ -]weeks?|amounts?|dollars|thousands|millions|billions|u\.?s\.?)\b",
-    re.I,
-)
-_SPAN = re.compile(
-    r"\b(?:(three|six|nine|twelve)\s+months|(13|26|39|5[23])[\s-]+weeks|(?:fiscal )?(quarter|year)s?\s+end)", re.I
-)
-_LENGTHS = {"three": 3, "six": 6, "nine": 9, "twelve": 12, "13": 3, "26": 6, "39": 9, "52": 12, "53": 12}
-_LENGTHS |= {"quarter": 3, "year": 12}
-_DATE = re.compile(
-    rf"(?:\b({'|'.join(_MONTHS)})[a-z]*\.?\s+\d{{1,2}},?\s+)?(?<![\d,.])((?:19|20)\d\d)(?!\d|,\d|%)", re.I
-)
-_ENDS_IN_MONTH = re.compile(rf"\b(?:{'|'.join(_MONTHS)})[a-z]*\.?$", re.I)
-MAX_COLUMNS = 12
-
-
-class Entry(NamedTuple):
-    """A line of a page as it is read."""
-
-    label: str
-    figures: tuple[str, ...] = ()  # as printed
-    is_share: bool = False  # whether any has a ``%``
-
-
-class Column(NamedTuple):
-    """What a column is of."""
-
-    year: int
-    months: int | None  # of its period
-    month: int | None  # that it ends in
+_ENDS_IN_MONTH = re.compile(rf"\b(?:{'|'.join(MONTHS)})[a-z]*\.?$", re.I)
+_PER = re.compile(r"\bper\b(?! ?cent)|percent|\bratio\b|%|\bshares\b(?! (?:issued|repurchased))", re.I)
+_CASES = re.compile(r"\bratio\b|percent|per cent|%", re.I)
+LINE_HEIGHT = 8.0  # points of a line, where it is not known
+MIDDLE, GUTTER, LEAST_LINES = (
+    (0.4, 0.6),
+    8.0,
+    6,
+)  # of a page in two columns: where, points between, lines that begin there
+INDENT = 4  # points
+EDGES = MARKS + "$€£"  # around a label
+LONGEST_LABEL = 100  # characters of a row; prose is longer
+MORE, ADJUSTED, BLANK = "more figures than columns", "a restated or adjusted column", "fewer figures than columns"
+UNTITLED = "a column without a year above it"
 
 
 class Line(NamedTuple):
@@ -65,9 +42,10 @@ class Line(NamedTuple):
     label: str
     section: str  # the heading that it stands under
     columns: tuple[Column, ...]
-    values: tuple[float | None, ...]  # one a column, None for a dash
-    is_share: bool
-    unit: str  # thousand, million, billion or none
+    values: tuple[float | None, ...]  # one a column, None for a blank
+    is_share: bool = False
+    money: Money = Money()
+    doubts: tuple[str, ...] = ()
 
 
 class Sheet(NamedTuple):
@@ -78,142 +56,226 @@ class Sheet(NamedTuple):
     kind: str | None  # of statement
     year: int | None  # fiscal, of the filing
     lines: tuple[Line, ...]
+    fiscal: Mapping[date, int] = {}  # the fiscal year that ends on a date, as the filing says
+    quarter: int | None = None  # fiscal, of the filing
+
+    def is_quarter(self, column: Column, quarter: int) -> bool:
+        """Whether a column ends with a quarter: the filing's own, or one as many months apart; the last one of a year
+        that the filing names."""
+        if column.month is None:
+            return False
+        newest = max(
+            (one for line in self.lines for one in line.columns if one.month), key=lambda one: (one.year, one.month)
+        )
+        apart = (newest.month - column.month) % 12
+        if self.quarter:
+            return apart % 3 == 0 and (self.quarter - apart // 3 - quarter) % 4 == 0
+        ends = {end.month for end in self.fiscal} or {12}
+        return len(ends) == 1 and (column.month - next(iter(ends)) - 3 * quarter) % 12 == 0
 
 
-def sheet(doc_name: str, page: int, year: int | None, text: str) -> Sheet:
-    """The tables of a page of this text, in the filing of a fiscal year."""
-    return Sheet(doc_name, page, kind_of(text), year, lines_of(text))
+def sheet(
+    doc_name: str,
+    page: int,
+    year: int | None,
+    text: str,
+    words: Sequence[Word] | None = None,
+    fiscal: Mapping[date, int] | None = None,
+    quarter: int | None = None,
+) -> Sheet:
+    """The tables of a page of this text, in the filing of a fiscal year; by the places of its words where given."""
+    lines = lines_of_words(words) if words else ()
+    return Sheet(doc_name, page, kind_of(text), year, lines or lines_of(text), fiscal or {}, quarter)
 
 
-@cache
-def accounting() -> dict[str, dict]:
-    """The line items of each statement and the measures over them, of ``items.yaml``."""
-    return read_yaml(Path(__file__).with_name("items.yaml"))
+class _Reader:
+    """What holds for the rows that follow, while a page is read from its top."""
 
+    def __init__(self, rows: Sequence[GridRow]):
+        self.style = style_of(cell.text for row in rows for cell in row.figures)
+        self.money, self.section, self.lines = Money(), "", []
 
-@cache
-def kinds() -> dict[str, dict]:
-    """Title, anchor and items of each primary statement: income, balance, cash_flow."""
-    return {kind: about for kind, about in accounting().items() if kind != "measures"}
+    def see(self, text: str) -> None:
+        """Take up the unit and currency that a line of words states."""
+        found = money_of(text)
+        if found.unit:
+            self.money = Money(found.unit, found.currency or self.money.currency)
 
+    def value(self, text: str) -> float | None:
+        """The value of a printed figure in the page's style."""
+        return number(text, self.style)
 
-@cache
-def item_of(kind: str, label: str) -> str | None:
-    """The line item that a row's label names on a statement of this kind."""
-    items = kinds()[kind]["items"].items()
-    return next((name for name, item in items if re.fullmatch(item["labels"], label)), None)
-
-
-def kind_of(text: str) -> str | None:
-    """The primary statement whose title a page's head has first; none on other pages."""
-    head = " ".join(text.split())[:HEAD_CHARACTERS]
-    titles = {kind: re.search(about["title"], head, re.I) for kind, about in kinds().items()}
-    places = [(title.start(), kind) for kind, title in titles.items() if title]
-    return min(places)[1] if places and not OTHER_STATEMENTS.search(head) else None
-
-
-def plain(label: str) -> str:
-    """A label in lower case without notes, parentheses and signs: ``Inventories, net (Note 3)``."""
-    words = label.lower().replace("&", " and ")
-    words = re.sub(r"\((loss|benefit|deficit|used \w+|provision)\)", r"\1", words)
-    return " ".join(re.sub(r"[^a-z ]", " ", re.sub(r"['’]", "", NOTES.sub(" ", words))).split())
-
-
-def entries_of(text: str) -> list[Entry]:
-    """The lines of a page's text: labels, on one or more lines, with the figures on their line or the next ones."""
-    entries: list[Entry] = []
-    label, figures, is_share = "", [], False
-    for raw in text.splitlines():
-        line = " ".join(raw.replace("$", " ").replace("%", " ").split())
-        if VALUES.fullmatch(line):
-            figures += VALUE.findall(line)
-            is_share |= "%" in raw
-        elif line in ("", "."):
-            is_share |= "%" in raw and bool(figures)
-        else:
-            words, inline = split_values(line)
-            if label and not figures and label[-1] not in ":." and (words[0].islower() or words[0] == "("):
-                words = f"{label} {words}"
-            else:
-                entries.append(Entry(label, tuple(figures), is_share))
-            label, figures, is_share = words, inline, "%" in raw
-    return [*entries, Entry(label, tuple(figures), is_share)]
-
-
-def labels_of(text: str) -> list[str]:
-    """The labels of a page's rows: of lines with figures, unless a date or an amount breaks off in them."""
-    labels = [entry.label.strip(MARKS) for entry in entries_of(text) if entry.figures]
-    return [label for label in labels if not UNFINISHED.search(label)]
-
-
-def split_values(line: str) -> tuple[str, list[str]]:
-    """A line's words, and the values at its end: ``Goodwill 5 6`` is ``Goodwill`` and two values."""
-    tokens, n = re.sub(r"\s+\)", ")", re.sub(r"\(\s+", "(", line)).split(), 0
-    while n < len(tokens) - 1 and VALUE.fullmatch(tokens[-1 - n]):
-        n += 1
-    return (" ".join(tokens[:-n]), tokens[-n:]) if n in INLINE_VALUES else (line, [])
-
-
-def number(text: str) -> float | None:
-    """A printed figure, negative in parentheses; None for a dash."""
-    digits = re.sub(r"[^\d.]", "", text)
-    return (-1 if text.startswith("(") else 1) * float(digits) if digits else None
+    def add(
+        self, row: GridRow, columns: Sequence[Column], values: Sequence[float | None], doubts: Sequence[str]
+    ) -> None:
+        """A row with its values; its currency is the one printed in it, else the one stated above."""
+        label = row.label.strip(EDGES)
+        own = currency_of(" ".join(cell.text for cell in row.cells[1:]) if len(row.cells) > 1 else "")
+        if own and own != self.money.currency:
+            self.money = self.money._replace(currency=own)
+        money = (
+            Money("", self.money.currency if not row.is_share else "")
+            if row.is_share or _PER.search(label)
+            else self.money
+        )
+        self.lines.append(Line(label, self.section, tuple(columns), tuple(values), row.is_share, money, tuple(doubts)))
 
 
 def lines_of(text: str) -> tuple[Line, ...]:
-    """The rows of a page's tables with their columns; rows without a period above them are left out."""
-    lines: list[Line] = []
-    unit, section, heads, columns = unit_of(text), "", [], ()
-    for entry in entries_of(text):
-        if entry.figures and _ENDS_IN_MONTH.search(entry.label) and re.fullmatch(r"\d{1,2},", entry.figures[0]):
-            entry = Entry(f"{entry.label} {' '.join(entry.figures)}")  # its figures are the day and the year of a date
-        label = entry.label.strip(MARKS)
-        if is_head(entry):
-            heads.append(entry)
-        elif not entry.figures:
-            section = label or section
+    """The rows of a page's tables from its text of one cell a line; rows without a year above them are left out."""
+    rows = rows_of_text(text)
+    reader, heads, titles, head = _Reader(rows), [], [], Head(())
+    for row in map(_as_date, rows):
+        if is_head(row) and not _is_item_of_years(row, head):
+            reader.see(row.label)
+            heads.append(row)
+        elif not row.figures:
+            reader.see(row.label)
+            titles.append(row.label)
+            reader.section = row.label.strip(EDGES) or reader.section
         else:
-            columns, heads = columns_of(heads) or columns, []
-            if columns and len(entry.figures) >= len(columns):
-                values = tuple(map(number, entry.figures[: len(columns)]))
-                has_unit = not entry.is_share and not re.search(r"\bper\b|percent|\bratio\b", label, re.I)
-                lines.append(Line(label, section, columns, values, entry.is_share, unit if has_unit else ""))
-    return tuple(lines)
+            found = head_of_text(heads, titles)
+            head, heads, titles = (found if found.columns else head), [], []
+            if head.columns:
+                values, doubts = fitted(row, head, reader)
+                if values:
+                    reader.add(row, head.columns, values, doubts)
+    return tuple(reader.lines)
 
 
-def unit_of(text: str) -> str:
-    """The unit that a page names first: thousand, million, billion, or none."""
-    match = UNIT.search(text)
-    return (match[1] or match[2] or "thousand").lower() if match else ""
+def _as_date(row: GridRow) -> GridRow:
+    """A row whose figures are the day and the year of a date is one of words."""
+    if row.figures and _ENDS_IN_MONTH.search(row.label) and re.fullmatch(r"\d{1,2},?", row.figures[0].text):
+        return GridRow(f"{row.label} {' '.join(cell.text for cell in row.figures)}", (), row.cells)
+    return row
 
 
-def is_head(entry: Entry) -> bool:
-    """Whether a line is of a table's head: years or dates alone, or the length of the periods."""
-    if entry.figures:
-        return all(map(YEAR.fullmatch, entry.figures))
-    rest = re.sub(r"\([^()]*\)|\bchange\b|\bvs?\b", " ", entry.label, flags=re.I)
-    rest_of_words = _HEAD_WORDS.sub(" ", _DATE.sub(" ", rest))
-    rest_of_words = re.sub(rf"\b(?:{_MONTH}|[a-z]{{3}}\.)|[^a-z]", " ", rest_of_words, flags=re.I).strip()
-    return len(rest_of_words) <= 3 and bool(YEAR.search(rest) or _SPAN.search(entry.label))
+def _is_item_of_years(row: GridRow, head: Head) -> bool:
+    """Whether a row of figures that look like years stands under years of its own: they are values."""
+    texts = [cell.text for cell in row.figures]
+    return len(texts) == len(head.columns) > 1 and len(set(texts)) == 1
 
 
-def columns_of(heads: Sequence[Entry]) -> tuple[Column, ...]:
-    """The columns that the lines of a head name, from left to right; none where they name no year."""
-    spans, dated = {}, []  # lengths of periods; years with the months that they end in
-    for head in heads:
-        spans |= {_LENGTHS[(m[1] or m[2] or m[3]).lower()]: None for m in _SPAN.finditer(head.label)}
-        if head.figures:
-            ends = [_MONTHS[name[:3].lower()] for name in re.findall(rf"\b({_MONTH})\b", head.label, re.I)]
-            if len(ends) != len(head.figures):
-                ends = (ends[-1:] or [None]) * len(head.figures)
-            dated += zip(map(int, head.figures), ends, strict=True)
-        else:
-            dated += [(int(m[2]), m[1] and _MONTHS[m[1].lower()]) for m in _DATE.finditer(head.label)]
-    half, years = len(dated) // 2, [year for year, _ in dated]
-    if half and len(spans) < 2 and years[:half] == years[half:]:
-        dated = dated[half:]  # a title that names the same years
-    if len(dated) > MAX_COLUMNS:
-        return ()
-    each = len(dated) // len(spans) if spans and len(dated) % len(spans) == 0 else 0
-    months = [length for length in spans for _ in range(each)] or [None] * len(dated)
-    return tuple(Column(year, length, month) for (year, month), length in zip(dated, months, strict=True))
+def fitted(row: GridRow, head: Head, reader: _Reader) -> tuple[list[float | None], list[str]]:
+    """The values of a row for the columns of its head, by their number, and what is in doubt; none where too few."""
+    n, cells = len(head.columns), [*row.figures]
+    doubts = [ADJUSTED] * head.is_adjusted
+    if len(cells) > n:
+        without = [cell for cell in cells if not NUMBERED.fullmatch(cell.text)]
+        marks = [cell for cell in cells if NUMBERED.fullmatch(cell.text)]
+        if len(without) == n and marks:
+            cells = without
+    if len(cells) > n and head.has_notes and re.fullmatch(r"\d{1,2}(?:\.\d{1,2})?", cells[0].text):
+        cells = cells[1:]
+    if len(cells) == 2 * n and n > 1 and _is_alternating(cells, head, reader):
+        cells = cells[::2]
+    if len(cells) < n:
+        return [], []
+    if len(cells) > n and not (head.n_beside and len(cells) - n <= head.n_beside):
+        doubts.append(MORE)
+    elif len(cells) == n and head.has_notes and re.fullmatch(r"\d{1,2}", cells[0].text) and n > 1:
+        doubts.append(MORE)  # a note and a blank may be there
+    return [reader.value(cell.text) for cell in cells[:n]], doubts
+
+
+def _is_alternating(cells: Sequence, head: Head, reader: _Reader) -> bool:
+    """Whether every second figure is a per cent: the head says so, or they have the sign."""
+    seconds = [cell.text for cell in cells[1::2]]
+    values = [abs(reader.value(text) or 0) for text in seconds]
+    return (head.n_beside >= len(head.columns) or all("%" in text for text in seconds)) and max(values) <= 1000
+
+
+def lines_of_words(words: Sequence[Word]) -> tuple[Line, ...]:
+    """The rows of a page's tables by the places of its words; rows without a year above them are left out."""
+    return tuple(line for part in parts_of(words) for line in _lines_of_part(part))
+
+
+class _Row(NamedTuple):
+    row: GridRow
+    section: str
+    money: Money
+
+
+def _lines_of_part(words: Sequence[Word]) -> list[Line]:
+    rows, height = rows_of_words(words), height_of(words)
+    reader, block, table, head, section, money = _Reader(rows), [], [], Head(()), "", Money()
+    for row in map(_as_date, rows):
+        if not row.figures or (is_head(row) and anchors_of(row) and not _is_item_of_years(row, head)):
+            block.append(row)
+            found = money_of(row.label)
+            money = Money(found.unit, found.currency or money.currency) if found.unit else money
+            section = row.label.strip(EDGES) or section if not (row.figures or is_head(row)) else section
+            continue
+        if block:
+            found = head_of_places(block)
+            if found.columns or any(map(_ends_table, block)):
+                _read_table(table, head, height, reader)
+                head, table = found, []
+            block = []
+        table.append(_Row(row, section, money))
+    _read_table(table, head, height, reader)
+    return reader.lines
+
+
+def _ends_table(row: GridRow) -> bool:
+    """Whether a row is of prose, or titles of other columns."""
+    words = [cell for cell in row.cells if re.search(r"[a-z]{2}", cell.text, re.I)]
+    is_side_by_side = any(after.left > before.right for before, after in pairwise(words))
+    return is_side_by_side or any(len(cell.text) > LONGEST_LABEL for cell in words)
+
+
+def _read_table(table: Sequence[_Row], head: Head, height: float, reader: _Reader) -> None:
+    """Add a table's rows, now that its stacks of figures are known."""
+    if not (table and head.columns):
+        return
+    stacks = stacks_of([one.row for one in table], height)
+    figures = [[] for _ in stacks]
+    for one in table:
+        for cell in one.row.figures:
+            figures[stack_of(cell, stacks)].append(cell.text)
+    where, is_chosen = aligned(head, stacks, figures)
+    for row, section, money in table:
+        reader.section, reader.money = section, money
+        texts = [[] for _ in stacks]
+        for cell in row.figures:
+            texts[stack_of(cell, stacks)].append(cell.text)
+        found = [texts[n] if n is not None else [] for n in where]
+        values = [reader.value(one[0]) if one else None for one in found]
+        doubts = [ADJUSTED] * head.is_adjusted + [UNTITLED] * is_chosen + [MORE] * any(len(one) > 1 for one in found)
+        if any(value is not None for value in values):
+            reader.add(row, head.columns, values, doubts)
+
+
+def stack_of(cell: Cell, stacks: Sequence[Cell]) -> int:
+    """The stack that a figure stands in."""
+    return min(range(len(stacks)), key=lambda n: abs(stacks[n].right - cell.right) + (not _is_within(cell, stacks[n])))
+
+
+def _is_within(cell: Cell, stack: Cell) -> bool:
+    return stack.left <= cell.left and cell.right <= stack.right
+
+
+def height_of(words: Sequence[Word]) -> float:
+    """The height of most words in points."""
+    return median(word[3] - word[1] for word in words) if words else LINE_HEIGHT
+
+
+def parts_of(words: Sequence[Word]) -> list[list[Word]]:
+    """The words of a page, or of each half of one that is set in two columns of text."""
+    if not words:
+        return []
+    left, right = min(word[0] for word in words), max(word[2] for word in words)
+    starts = Counter()
+    for line in printed_lines(words):
+        for before, word in zip([None, *line[:-1]], line, strict=True):
+            is_middle = MIDDLE[0] <= (word[0] - left) / (right - left or 1) <= MIDDLE[1]
+            is_apart = before is None or word[0] - before[2] > GUTTER
+            if is_middle and is_apart and re.match(r"[A-Za-z(][a-z]", word[4]):
+                starts[round(word[0])] += 1
+    for edge in sorted(starts):
+        n = sum(starts[edge + more] for more in range(INDENT))
+        crossing = sum(word[0] < edge - 2 and word[2] > edge for word in words)
+        if n >= LEAST_LINES and crossing <= n / 4:
+            sides = [word for word in words if word[2] <= edge], [word for word in words if word[2] > edge]
+            return list(map(list, sides))
+    return [list(words)]

@@ -15,8 +15,9 @@ from typing import NamedTuple
 
 from lib.statements.asked import FILLER, SAID, Wanted, asked_for, asking_sentence
 from lib.statements.formulas import formula_named, item_named, spoken
+from lib.statements.labels import plain
 from lib.statements.reading import Cell, Reader, Result, read, stems
-from lib.statements.rows import Line, Sheet, plain
+from lib.statements.rows import Line, Sheet
 
 FILE = Path(__file__).with_name("sure.json")
 READ, BESIDE = 5, 10  # pages that an answer is read from, and that it is compared with
@@ -74,7 +75,7 @@ def features(
     alike = [
         sum(column.year == cell.year for column in line.columns) for cell, line in zip(result.cells, lines, strict=True)
     ]
-    is_share = result.text.endswith("%") or "$" not in result.text
+    is_share = wanted.form in ("percent", "ratio", "days") or all(cell.is_share for cell in result.cells)
     return {
         "company named": float(bool(names)),
         "year asked": float(wanted.year is not None),

@@ -1,0 +1,258 @@
+"""The columns of a table: the years and dates above its figures, the length of the periods, and where they stand."""
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from lib.statements.figures import NUMBERED
+from lib.statements.grid import Cell, GridRow
+from lib.statements.labels import MONTH, MONTHS, YEAR
+
+MOST_COLUMNS, MOST_ROWS = 12, 12  # of a head
+#: Words beside the years of a column's head.
+_HEAD_WORDS = re.compile(
+    r"\b(?:fiscal|fy|years?|quarters?|months?|weeks?|periods?|ended|ending|as|of|at|the|for|and|in|except|per|share|data|"
+    r"unaudited|audited|three|six|nine|twelve|\d\d[ -]weeks?|amounts?|dollars|thousands|millions|billions|u\.?s\.?|"
+    r"restated|notes?|q[1-4]|[1-4]q|h[12]|first|second|third|fourth|31|30|29|28|million|euros?|eur|gbp|usd)\b",
+    re.I,
+)
+_SPAN = re.compile(
+    r"\b(?:(three|six|nine|twelve)\s+months|(13|26|39|5[23]|thirteen|twenty-six|thirty-nine|fifty-two|fifty-three)"
+    r"[\s-]+weeks|(?:fiscal )?(quarter|year)s?\s+end|(?<!\w)(?:q([1-4])|([1-4])q)\b|\bh[12]\b)", re.I
+)  # fmt: skip
+_LENGTHS = {"three": 3, "six": 6, "nine": 9, "twelve": 12, "13": 3, "26": 6, "39": 9, "52": 12, "53": 12}
+_LENGTHS |= {"thirteen": 3, "twenty-six": 6, "thirty-nine": 9, "fifty-two": 12, "fifty-three": 12}
+_LENGTHS |= {"quarter": 3, "year": 12}
+_DATE = re.compile(
+    rf"(?:\b(\d{{1,2}})(?:st|nd|rd|th)?\s+)?(?:\b({'|'.join(MONTHS)})[a-z]*\.?\s+(?:(\d{{1,2}}),?\s+)?)?"
+    r"(?<![\d,.])((?:19|20)\d\d)(?!\d|,\d|\s?%)", re.I
+)  # fmt: skip
+_MONTH_ALONE = re.compile(rf"\b({'|'.join(MONTHS)})[a-z]*\b\.?(?:\s+(\d{{1,2}})\b)?", re.I)
+_FISCAL = re.compile(r"(?<!\w)(?:FY|Q[1-4]|[1-4]Q|H[12])\s?['’]?(\d\d|20\d\d)\b", re.I)
+_COMPARES = re.compile(r"\b(?:vs?\.?|versus|compared|change[sd]?|over|to)\b|[/–-]\s*(?:19|20)\d\d", re.I)
+#: Titles of columns that are no values of a period.
+_BESIDE = re.compile(
+    r"\bnotes?\b|%|\bper ?cent|\bchange|\bvar(?:iance|\.)?\b|\bincrease|\bdecrease|\bgrowth|\brefs?\b|\bvs?\b|"
+    r"\bof (?:total|net )?(?:sales|revenues?)\b|\bmargin\b|\bbasis points\b|\bbps\b|\bpage\b", re.I
+)  # fmt: skip
+_RESTATED = re.compile(r"\b(?:previously|originally|adjust\w*|restatement|impacts?|effect of|eliminations?)\b", re.I)
+EDGE, LOOSE_EDGE = 0.75, 2.0  # heights between right edges of a stack; of figures of different rows
+NEAR = 6.0  # points between the right edges of a title and of the figures below it
+LONGEST_TITLE = 60  # characters of a column's title or a date
+_SMALL = re.compile(r"\d{1,2}(?:\.\d)?")  # as the number of a note
+
+
+class Column(NamedTuple):
+    """What a column is of; where it is, if that is known."""
+
+    year: int
+    months: int | None = None  # of its period
+    month: int | None = None  # that it ends in
+    day: int | None = None
+    place: Cell | None = None
+
+
+class Head(NamedTuple):
+    """The head of a table: columns by period from left to right, whether a column of notes or per cents stands beside
+    them, and whether restated or adjusted ones do."""
+
+    columns: tuple[Column, ...]
+    has_notes: bool = False
+    n_beside: int = 0
+    is_adjusted: bool = False
+    beside: tuple[Cell, ...] = ()  # titles of columns that are no values of a period
+
+
+def is_head(row: GridRow) -> bool:
+    """Whether a row may be of a table's head: years or dates alone, or the length of the periods."""
+    if row.figures:
+        texts = [cell.text for cell in row.figures]
+        if not all(map(YEAR.fullmatch, texts)):
+            return False
+        years = list(map(int, texts))
+        is_run = all(abs(a - b) <= 1 for a, b in pairwise(sorted(set(years))))
+        return is_run and (len(set(years)) > 1 or len(years) == 1 or _rest(row.label) <= 3)
+    return _rest(row.label) <= 3 and bool(
+        YEAR.search(row.label) or _SPAN.search(row.label) or _FISCAL.search(row.label)
+    )
+
+
+def _rest(label: str) -> int:
+    """How many letters a label has beside the words of a head."""
+    rest = re.sub(r"\([^()]*\)|\bchange\b|\bvs?\b|%", " ", label, flags=re.I)
+    rest = _FISCAL.sub(" ", _SPAN.sub(" ", _DATE.sub(" ", rest)))
+    rest = re.sub(rf"\b(?:{MONTH}|[a-z]{{3}}\.|{'|'.join(MONTHS)})\b", " ", _HEAD_WORDS.sub(" ", rest), flags=re.I)
+    return len(re.sub(r"[^a-z]", "", rest, flags=re.I))
+
+
+def dates_of(text: str) -> list[tuple[int, int | None, int | None]]:
+    """The years of a head's text, each with the month and the day that stand before it."""
+    dated = []
+    for match in _DATE.finditer(text):
+        before, month, day, year = match.groups()
+        number = MONTHS.get(month.lower()) if month else None
+        dated.append((int(year), number, int(day or before) if number and (day or before) else None))
+    if not dated:
+        years = [int(year) for year in _FISCAL.findall(text)]
+        dated = [(year if year > 100 else 2000 + year, None, None) for year in years]
+    return dated
+
+
+def spans_of(text: str) -> list[int]:
+    """The lengths in months that a head's text names, each once."""
+    found = (next(filter(None, match.groups()), "") for match in _SPAN.finditer(text))
+    return list(dict.fromkeys(_LENGTHS.get(one.lower(), 3 if one else 6) for one in found))
+
+
+def head_of_text(heads: Sequence[GridRow], titles: Sequence[str]) -> Head:
+    """The head that rows of years make, in the order of their cells; ``titles`` are the other lines of the block."""
+    spans, dated, n_shares = {}, [], 0
+    for head in heads:
+        spans |= dict.fromkeys(spans_of(head.label))
+        if head.figures:
+            ends = [(MONTHS[m[1].lower()[:3]], m[2]) for m in _MONTH_ALONE.finditer(head.label)]
+            if len(ends) != len(head.figures):
+                ends = (ends[-1:] or [(None, None)]) * len(head.figures)
+            dated += [
+                (int(cell.text), month, day and int(day)) for cell, (month, day) in zip(head.figures, ends, strict=True)
+            ]
+            n_shares += sum("%" in cell.text for cell in head.cells)
+        elif not (_COMPARES.search(_MONTH_ALONE.sub(" ", head.label)) and len(dates_of(head.label)) == 2):
+            dated += dates_of(head.label)
+    half, years = len(dated) // 2, [year for year, *_ in dated]
+    if half and len(spans) < 2 and years[:half] == years[half:]:
+        dated = dated[half:]  # a title that names the same years
+    if len(dated) > MOST_COLUMNS:
+        return Head(())
+    each = len(dated) // len(spans) if spans and len(dated) % len(spans) == 0 else 0
+    months = [length for length in spans for _ in range(each)] or [None] * len(dated)
+    columns = tuple(Column(year, n, month, day) for (year, month, day), n in zip(dated, months, strict=True))
+    text = " ".join([*titles, *(head.label for head in heads)])
+    shares = n_shares + sum(bool(_BESIDE.search(title)) and "note" not in title.lower() for title in titles)
+    return Head(columns, bool(re.search(r"\bnotes?\b(?! to)", text, re.I)), shares, bool(_RESTATED.search(text)))
+
+
+def head_of_places(block: Sequence[GridRow]) -> Head:
+    """The head that a block of rows makes by where its cells stand; no columns where none names a year."""
+    lines = [(row, anchors_of(row)) for row in block[-MOST_ROWS:]]
+    most = max((len(anchors) for _, anchors in lines), default=0)
+    if not most or most > MOST_COLUMNS:
+        return Head(())
+    at = max(n for n, (_, found) in enumerate(lines) if len(found) == most)
+    anchors = [*lines[at][1]]
+    for _, found in [*lines[at + 1 : at + 2], *lines[max(0, at - 1) : at]]:  # a date on two lines
+        anchors += [one for one in found if all(_is_apart(one[-1], other[-1]) for other in anchors)]
+    places = {place for *_, place in anchors}
+    around = [cell for row, _ in lines for cell in row.cells if cell not in places and len(cell.text) <= LONGEST_TITLE]
+    spans = [(cell, length) for cell in around if _rest(cell.text) <= 3 for length in spans_of(cell.text)[:1]]
+    ends = [end for cell in around if _rest(cell.text) <= 3 for end in months_in(cell)]
+    columns = []
+    for year, month, day, place in anchors:
+        own, end = spans_of(place.text), _nearest(place, ends) if month is None else None
+        month, day = end[1:] if end else (month, day)
+        span = _nearest(place, spans)
+        columns.append(Column(year, own[0] if own else span and span[1], month, day, place))
+    beside = tuple(cell for cell in around if _BESIDE.search(cell.text))
+    text = " ".join(cell.text for cell in around)
+    has_notes = any(re.search(r"\bnotes?\b(?! to)", cell.text, re.I) for cell in beside)
+    columns.sort(key=lambda column: column.place.left)
+    return Head(tuple(columns), has_notes, len(beside), bool(_RESTATED.search(text)), beside)
+
+
+def _is_apart(one: Cell, other: Cell) -> bool:
+    return one.left > other.right or other.left > one.right
+
+
+def months_in(cell: Cell) -> list[tuple[Cell, int, int | None]]:
+    """The months that a cell of a head names, each with its day and a place, which are shared out by letters."""
+    width, found = (cell.right - cell.left) / max(1, len(cell.text)), []
+    for match in _MONTH_ALONE.finditer(cell.text):
+        part = Cell(match[0], cell.left + match.start() * width, cell.left + match.end() * width)
+        found.append((part, MONTHS[match[1].lower()[:3]], match[2] and int(match[2])))
+    return found
+
+
+def anchors_of(row: GridRow) -> list[tuple[int, int | None, int | None, Cell]]:
+    """The cells of a row that are one year or date each: year, month, day and place."""
+    if row.figures and not all(YEAR.fullmatch(cell.text) for cell in row.figures):
+        return []
+    cells = [*row.cells] if not row.figures else [cell for cell in row.cells if cell.text not in ("", "$")]
+    found = []
+    for cell in cells:
+        parts = _split_years(cell)
+        for part in parts:
+            dated = dates_of(part.text)
+            if (
+                len(dated) == 1
+                and is_head(GridRow(part.text))
+                and not _COMPARES.search(_MONTH_ALONE.sub(" ", part.text))
+            ):
+                found.append((*dated[0], part))
+    return found
+
+
+def _split_years(cell: Cell) -> list[Cell]:
+    """A cell of years alone as a cell each, their places shared out by their letters."""
+    if len(years := cell.text.split()) < 2 or not all(map(YEAR.fullmatch, years)):
+        return [cell]
+    width = (cell.right - cell.left) / len(years)
+    return [Cell(year, cell.left + n * width, cell.left + (n + 1) * width) for n, year in enumerate(years)]
+
+
+def middle(cell: Cell) -> float:
+    """The middle of a cell in points."""
+    return (cell.left + cell.right) / 2
+
+
+def _nearest(place: Cell, cells: Sequence[tuple]) -> tuple | None:
+    return min(cells, key=lambda one: abs(middle(one[0]) - middle(place)), default=None)
+
+
+class _Stack(NamedTuple):
+    left: float
+    right: float
+    rows: frozenset[int]
+
+
+def stacks_of(rows: Sequence[GridRow], height: float) -> list[Cell]:
+    """The stacks of figures that stand below each other, by their right edges, from left to right; as text, how many
+    rows each has a figure of."""
+    edges = sorted((cell.right, cell.left, n) for n, row in enumerate(rows) for cell in row.figures)
+    stacks: list[_Stack] = []
+    for right, left, n in edges:
+        last, apart = (stacks[-1], right - stacks[-1].right) if stacks else (None, 0.0)
+        if last and (apart <= EDGE * height or (apart <= LOOSE_EDGE * height and n not in last.rows)):
+            stacks[-1] = _Stack(min(last.left, left), right, last.rows | {n})
+        else:
+            stacks.append(_Stack(left, right, frozenset([n])))
+    return [Cell(str(len(stack.rows)), stack.left, stack.right) for stack in stacks]
+
+
+def aligned(head: Head, stacks: Sequence[Cell], figures: Sequence[Sequence[str]]) -> tuple[list[int | None], bool]:
+    """The stack of figures that each column's year stands above, None where none does, and whether one of several was
+    chosen; ``figures`` are those of each stack. Stacks of notes, footnotes and per cents are left out."""
+    titles = [*(column.place for column in head.columns), *head.beside]
+    owners = [min(range(len(titles)), key=lambda n: _apart(titles[n], stack)) for stack in stacks]
+    wide = [n for n, texts in enumerate(figures) if not all(map(_SMALL.fullmatch, texts))]
+    kept = [
+        n for n, texts in enumerate(figures)
+        if owners[n] < len(head.columns) and not all(map(NUMBERED.fullmatch, texts))
+        and not (n not in wide and wide and n < wide[0])
+    ]  # fmt: skip
+    amounts = [n for n in kept if not all("%" in text for text in figures[n])]
+    if len(kept) == len(head.columns) or len(amounts) == len(head.columns):
+        return list(kept if len(kept) == len(head.columns) else amounts), False
+    found, is_chosen = [], False
+    for n, column in enumerate(head.columns):
+        mine = [one for one in kept if owners[one] == n]
+        mine = [one for one in mine if not all("%" in text for text in figures[one])] or mine
+        below = [one for one in mine if abs(column.place.right - stacks[one].right) <= NEAR] if len(mine) > 1 else mine
+        is_chosen |= len(mine) > 1
+        found.append(next(iter(below or mine), None))
+    return found, is_chosen
+
+
+def _apart(title: Cell, stack: Cell) -> float:
+    """How far a title is from the figures below it, by their middles or right edges."""
+    return min(abs(middle(title) - middle(stack)), abs(title.right - stack.right))

@@ -1,0 +1,60 @@
+"""Printed figures: numbers in the styles of the world, dashes, per cents and marks of footnotes."""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+
+#: Signs that stand for a minus, and spaces within a number.
+MINUS, SPACES = "-−–—‒‑", "    "
+_SIGN, _GAP = f"[{MINUS}]", f"[ {SPACES}]"
+_DIGITS = rf"\d{{1,3}}(?:{_GAP}\d{{3}})+(?:[.,]\d+)?|\d(?:[\d.,'’]*\d)?|[.,]\d+"
+FIGURE = re.compile(
+    rf"(?P<open>\()?{_GAP}*(?P<sign>{_SIGN})?{_GAP}*(?P<digits>{_DIGITS}){_GAP}*(?P<behind>{_SIGN}(?!\d))?{_GAP}*%?"
+    rf"{_GAP}*(?P<close>\))?{_GAP}*%?"
+)
+DASH = re.compile(rf"{_SIGN}+|(?:nil|n/?[am]|nm)\.?", re.I)
+#: A mark of a footnote that stands as a cell of its own.
+MARK = re.compile(r"(?:\((?:\d{1,2}|[a-z]{1,3})\)|[*†‡§¹²³]|\[\d{1,2}\]),?\s*")
+NUMBERED = re.compile(r"\(\d{1,2}\)")
+ENGLISH, CONTINENTAL = ",.", ".,"  # thousands' sign, decimal sign
+_IS_ENGLISH = re.compile(r"\d{1,3}(?:,\d{3}){2,}|\d,\d{3}\.\d+|(?<![\d.,])\d+\.\d{1,2}(?!\d)")
+_IS_CONTINENTAL = re.compile(r"\d{1,3}(?:\.\d{3}){2,}|\d\.\d{3},\d+|(?<![\d.,])\d+,\d{1,2}(?!\d)")
+_THOUSANDS = {ENGLISH: re.compile(r"\d{1,3}(?:,\d{3})+"), CONTINENTAL: re.compile(r"\d{1,3}(?:\.\d{3})+")}
+
+
+def is_figure(text: str) -> bool:
+    """Whether a cell is one figure or a dash, without its currency."""
+    return bool(FIGURE.fullmatch(text) or DASH.fullmatch(text))
+
+
+def style_of(texts: Iterable[str]) -> str:
+    """The signs for thousands and decimals of a page's figures: those that more of them can only be read by."""
+    texts = list(texts)
+    votes = [sum(bool(sure.search(text)) for text in texts) for sure in (_IS_ENGLISH, _IS_CONTINENTAL)]
+    if votes[0] == votes[1]:
+        votes = [sum(bool(whole.fullmatch(text.strip("()- "))) for text in texts) for whole in _THOUSANDS.values()]
+    return CONTINENTAL if votes[1] > votes[0] else ENGLISH
+
+
+def number(text: str, style: str = ENGLISH) -> float | None:
+    """The value of a printed figure: negative in parentheses or with a minus before or behind it; 0 for a dash, None
+    for what is no figure."""
+    if DASH.fullmatch(text):
+        return 0.0 if text[0] in MINUS else None
+    if (match := FIGURE.fullmatch(text)) is None:
+        return None
+    thousands, decimal = style
+    digits = re.sub(rf"[{SPACES}'’ ]", "", match["digits"])
+    if not re.fullmatch(
+        rf"\d{{1,3}}(?:[{thousands}]\d{{2,3}})*[{thousands}]\d{{3}}(?:[{decimal}]\d+)?|\d*(?:[{decimal}]\d+)?", digits
+    ):
+        return None
+    digits = digits.replace(thousands, "").replace(decimal, ".")
+    is_negative = bool(match["open"] and match["close"]) or bool(match["sign"] or match["behind"])
+    return -float(digits) if is_negative else float(digits)
+
+
+def readable(text: str) -> str:
+    """A text with ligatures, soft hyphens and wide forms as plain letters, and one kind of space."""
+    text = unicodedata.normalize("NFKC", text.replace("\u00ad", ""))
+    return re.sub(r"[^\S\n]", " ", text)
