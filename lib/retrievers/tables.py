@@ -21,4 +21,6 @@ def identities(search: Search) -> dict[str, Identity]:
 @memoized
 def sheet_of(search: Search, doc_name: str, page: int) -> Sheet:
     """A page's tables."""
-    return sheet(doc_name, page, identities(search)[doc_name].year, texts_of_pages(search)[doc_name, page])
+    filing, texts = identities(search)[doc_name], texts_of_pages(search)
+    before = texts.get((doc_name, page - 1), "")
+    return sheet(doc_name, page, filing.year, texts[doc_name, page], quarter=filing.quarter, before=before)

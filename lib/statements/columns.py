@@ -120,9 +120,12 @@ def head_of_text(heads: Sequence[GridRow], titles: Sequence[str]) -> Head:
             n_shares += sum("%" in cell.text for cell in head.cells)
         elif not (_COMPARES.search(_MONTH_ALONE.sub(" ", head.label)) and len(dates_of(head.label)) == 2):
             dated += dates_of(head.label)
-    half, years = len(dated) // 2, [year for year, *_ in dated]
-    if half and len(spans) < 2 and years[:half] == years[half:]:
-        dated = dated[half:]  # a title that names the same years
+    half = len(dated) // 2
+    first, second = dated[:half], dated[half:]
+    is_title = [year for year, *_ in first] == [year for year, *_ in second]
+    is_title &= all(one[1] in (None, other[1]) or other[1] is None for one, other in zip(first, second, strict=False))
+    if half and len(spans) < 2 and is_title:
+        dated = second  # a title that names the same years
     if len(dated) > MOST_COLUMNS:
         return Head(())
     each = len(dated) // len(spans) if spans and len(dated) % len(spans) == 0 else 0

@@ -19,7 +19,10 @@ NUMBERED = re.compile(r"\(\d{1,2}\)")
 ENGLISH, CONTINENTAL = ",.", ".,"  # thousands' sign, decimal sign
 _IS_ENGLISH = re.compile(r"\d{1,3}(?:,\d{3}){2,}|\d,\d{3}\.\d+|(?<![\d.,])\d+\.\d{1,2}(?!\d)")
 _IS_CONTINENTAL = re.compile(r"\d{1,3}(?:\.\d{3}){2,}|\d\.\d{3},\d+|(?<![\d.,])\d+,\d{1,2}(?!\d)")
-_THOUSANDS = {ENGLISH: re.compile(r"\d{1,3}(?:,\d{3})+"), CONTINENTAL: re.compile(r"\d{1,3}(?:\.\d{3})+")}
+_THOUSANDS = {
+    ENGLISH: re.compile(r"\d{1,3}(?:,\d{3})+"),
+    CONTINENTAL: re.compile(r"\d{2,3}(?:\.\d{3})+|\d{1,3}(?:\.\d{3}){2,}"),
+}
 
 
 def is_figure(text: str) -> bool:
@@ -27,13 +30,20 @@ def is_figure(text: str) -> bool:
     return bool(FIGURE.fullmatch(text) or DASH.fullmatch(text))
 
 
-def style_of(texts: Iterable[str]) -> str:
-    """The signs for thousands and decimals of a page's figures: those that more of them can only be read by."""
+def style_of(texts: Iterable[str]) -> tuple[str, bool]:
+    """The signs for thousands and decimals of a page's figures, and whether they are sure: some figures can be read in
+    one style only, or most have whole thousands in it."""
     texts = list(texts)
-    votes = [sum(bool(sure.search(text)) for text in texts) for sure in (_IS_ENGLISH, _IS_CONTINENTAL)]
-    if votes[0] == votes[1]:
-        votes = [sum(bool(whole.fullmatch(text.strip("()- "))) for text in texts) for whole in _THOUSANDS.values()]
-    return CONTINENTAL if votes[1] > votes[0] else ENGLISH
+    english, continental = (sum(bool(sure.search(text)) for text in texts) for sure in (_IS_ENGLISH, _IS_CONTINENTAL))
+    if english == continental:
+        plain = [text.strip("()- %") for text in texts]
+        english, continental = (sum(bool(whole.fullmatch(text)) for text in plain) for whole in _THOUSANDS.values())
+    return CONTINENTAL if continental > english else ENGLISH, english != continental
+
+
+def is_ambiguous(text: str) -> bool:
+    """Whether a figure is thousands in one style and has three decimals in the other: ``1.234``."""
+    return bool(re.fullmatch(r"\(?\D?\d{1,3}\.\d{3}\D*", text))
 
 
 def number(text: str, style: str = ENGLISH) -> float | None:

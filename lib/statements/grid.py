@@ -15,6 +15,7 @@ from lib.data.pdf import Word
 from lib.statements.figures import MARK, NUMBERED, SPACES, is_figure, readable
 from lib.statements.money import signs
 
+MARK_GAP = 2.5  # from a figure to its bracket or per cent, in heights of a line
 GAP = 0.7  # between cells, in heights of a line; between words it is about 0.3
 SAME_LINE, NEXT_LINE = 0.5, 1.9  # of heights between the middles of lines
 INLINE = range(2, 9)  # figures at a line's end; one number alone may belong to the label
@@ -39,18 +40,17 @@ class GridRow(NamedTuple):
     label: str
     figures: tuple[Cell, ...] = ()
     cells: tuple[Cell, ...] = ()
-    is_share: bool = False  # whether a per cent sign stands at a figure
     n_marks: int = 0  # marks of footnotes that were left out
 
 
 def rows_of_text(text: str) -> list[GridRow]:
     """The rows of a page's text, a cell a line; a label goes on in the next line where that begins in lower case."""
     rows: list[GridRow] = []
-    label, cells, figures, n_marks, is_share = "", [], [], 0, False
+    label, cells, figures, n_marks = "", [], [], 0
 
     def close() -> None:
         if label or figures:
-            rows.append(GridRow(label, tuple(figures), tuple(cells), is_share, n_marks))
+            rows.append(GridRow(label, tuple(figures), tuple(cells), n_marks))
 
     text = LEADERS.sub(" ", readable(text))
     joins = not GROUPED.search(text)
@@ -60,7 +60,8 @@ def rows_of_text(text: str) -> list[GridRow]:
         if found or marks or not without_signs(line):
             figures += found
             n_marks += marks * bool(figures)
-            is_share |= "%" in line and bool(figures)
+            if "%" in line and not found and figures and "%" not in figures[-1].text:
+                figures[-1] = Cell(f"{figures[-1].text}%")
             cells.append(Cell(line))
             continue
         words, inline = split_figures(line)
@@ -69,7 +70,7 @@ def rows_of_text(text: str) -> list[GridRow]:
         else:
             close()
             label, cells = words, [Cell(line)]
-        figures, n_marks, is_share = inline, 0, "%" in line and bool(inline)
+        figures, n_marks = inline, 0
     close()
     return rows
 
@@ -150,7 +151,7 @@ def cells_of(line: Sequence[Word], height: float) -> list[Cell]:
     cells = [Cell(line[0][4], line[0][0], line[0][2])]
     for before, word in pairwise(line):
         gap, last = word[0] - before[2], cells[-1]
-        is_part = word[4] in (")", "%", ")%", "%)") and _is_amount(last.text)
+        is_part = gap <= MARK_GAP * height and word[4] in (")", "%", ")%", "%)") and _is_amount(last.text)
         if gap <= GAP * height or is_part or (last.text in ("(", "-", "−") and gap <= 4 * height):
             cells[-1] = Cell(f"{last.text} {word[4]}", last.left, word[2])
         else:
@@ -168,8 +169,7 @@ def split_row(cells: Sequence[Cell], joins: bool) -> list[GridRow]:
 
     def close() -> None:
         if mine:
-            shares = any("%" in cell.text for cell in mine[len(label) :])
-            rows.append(GridRow(" ".join(label), tuple(figures), tuple(mine), shares and bool(figures), n_marks))
+            rows.append(GridRow(" ".join(label), tuple(figures), tuple(mine), n_marks))
 
     for cell in cells:
         found, marks = figures_in(cell.text, joins)

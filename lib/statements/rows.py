@@ -14,8 +14,18 @@ from statistics import median
 from typing import NamedTuple
 
 from lib.data.pdf import Word
-from lib.statements.columns import Column, Head, aligned, anchors_of, head_of_places, head_of_text, is_head, stacks_of
-from lib.statements.figures import NUMBERED, number, style_of
+from lib.statements.columns import (
+    LONGEST_TITLE,
+    Column,
+    Head,
+    aligned,
+    anchors_of,
+    head_of_places,
+    head_of_text,
+    is_head,
+    stacks_of,
+)
+from lib.statements.figures import NUMBERED, is_ambiguous, number, style_of
 from lib.statements.grid import Cell, GridRow, printed_lines, rows_of_text, rows_of_words
 from lib.statements.labels import MARKS, MONTHS, kind_of
 from lib.statements.money import Money, currency_of, money_of
@@ -31,8 +41,10 @@ MIDDLE, GUTTER, LEAST_LINES = (
 )  # of a page in two columns: where, points between, lines that begin there
 INDENT = 4  # points
 EDGES = MARKS + "$€£"  # around a label
+MOST_TITLES, LONGEST_TEXT = 10, 200  # lines of words that a head has; characters of prose that ends a table
 LONGEST_LABEL = 100  # characters of a row; prose is longer
 MORE, ADJUSTED, BLANK = "more figures than columns", "a restated or adjusted column", "fewer figures than columns"
+AMBIGUOUS = "a figure that is thousands or has three decimals"
 UNTITLED = "a column without a year above it"
 
 
@@ -82,17 +94,19 @@ def sheet(
     words: Sequence[Word] | None = None,
     fiscal: Mapping[date, int] | None = None,
     quarter: int | None = None,
+    before: str = "",
 ) -> Sheet:
-    """The tables of a page of this text, in the filing of a fiscal year; by the places of its words where given."""
+    """The tables of a page of this text, in the filing of a fiscal year; by the places of its words where given. The
+    head of a table that goes on from the page ``before`` is that page's last one."""
     lines = lines_of_words(words) if words else ()
-    return Sheet(doc_name, page, kind_of(text), year, lines or lines_of(text), fiscal or {}, quarter)
+    return Sheet(doc_name, page, kind_of(text), year, lines or lines_of(text, before), fiscal or {}, quarter)
 
 
 class _Reader:
     """What holds for the rows that follow, while a page is read from its top."""
 
     def __init__(self, rows: Sequence[GridRow]):
-        self.style = style_of(cell.text for row in rows for cell in row.figures)
+        self.style, self.is_style_sure = style_of(cell.text for row in rows for cell in row.figures)
         self.money, self.section, self.lines = Money(), "", []
 
     def see(self, text: str) -> None:
@@ -106,25 +120,26 @@ class _Reader:
         return number(text, self.style)
 
     def add(
-        self, row: GridRow, columns: Sequence[Column], values: Sequence[float | None], doubts: Sequence[str]
+        self, row: GridRow, columns: Sequence[Column], figures: Sequence[str | None], doubts: Sequence[str]
     ) -> None:
-        """A row with its values; its currency is the one printed in it, else the one stated above."""
+        """A row with its figures; its currency is the one printed in it, else the one stated above."""
+        is_share = any("%" in figure for figure in figures if figure)
+        values = [None if figure is None else self.value(figure) for figure in figures]
+        if not self.is_style_sure and any(is_ambiguous(figure) for figure in figures if figure):
+            doubts = [*doubts, AMBIGUOUS]
         label = row.label.strip(EDGES)
         own = currency_of(" ".join(cell.text for cell in row.cells[1:]) if len(row.cells) > 1 else "")
         if own and own != self.money.currency:
             self.money = self.money._replace(currency=own)
-        money = (
-            Money("", self.money.currency if not row.is_share else "")
-            if row.is_share or _PER.search(label)
-            else self.money
-        )
-        self.lines.append(Line(label, self.section, tuple(columns), tuple(values), row.is_share, money, tuple(doubts)))
+        money = Money() if is_share else self.money._replace(unit="") if _PER.search(label) else self.money
+        self.lines.append(Line(label, self.section, tuple(columns), tuple(values), is_share, money, tuple(doubts)))
 
 
-def lines_of(text: str) -> tuple[Line, ...]:
+def lines_of(text: str, before: str = "") -> tuple[Line, ...]:
     """The rows of a page's tables from its text of one cell a line; rows without a year above them are left out."""
     rows = rows_of_text(text)
-    reader, heads, titles, head = _Reader(rows), [], [], Head(())
+    reader, heads, titles = _Reader(rows), [], []
+    head, reader.money = last_head(before) if before else (Head(()), Money())
     for row in map(_as_date, rows):
         if is_head(row) and not _is_item_of_years(row, head):
             reader.see(row.label)
@@ -134,13 +149,32 @@ def lines_of(text: str) -> tuple[Line, ...]:
             titles.append(row.label)
             reader.section = row.label.strip(EDGES) or reader.section
         else:
-            found = head_of_text(heads, titles)
-            head, heads, titles = (found if found.columns else head), [], []
+            found = head_for(row, heads, [title for title in titles[-MOST_TITLES:] if len(title) <= LONGEST_TITLE])
+            head = found if found.columns else Head(()) if any(len(one) > LONGEST_TEXT for one in titles) else head
+            heads, titles = [], []
             if head.columns:
-                values, doubts = fitted(row, head, reader)
+                values, doubts, rest = fitted(row, head, reader)
                 if values:
                     reader.add(row, head.columns, values, doubts)
+                if rest:  # the sum of a block, printed without a label
+                    reader.add(row._replace(label=f"Total {reader.section}"), head.columns, rest, doubts)
     return tuple(reader.lines)
+
+
+def head_for(row: GridRow, heads: Sequence[GridRow], titles: Sequence[str]) -> Head:
+    """The head of a table whose first row this is: of all rows of years above it, else of the last ones that make as
+    many columns as the row has figures, as a date above the title is of no column."""
+    whole = head_of_text(heads, titles)
+    if len(whole.columns) > len(row.figures):
+        parts = (head_of_text(heads[start:], titles) for start in range(1, len(heads)))
+        return next((part for part in parts if len(part.columns) == len(row.figures)), whole)
+    return whole
+
+
+def last_head(text: str) -> tuple[Head, Money]:
+    """The head of the last table of a page's text, and what its amounts are in."""
+    lines = lines_of(text)
+    return (Head(lines[-1].columns), lines[-1].money) if lines and not lines[-1].doubts else (Head(()), Money())
 
 
 def _as_date(row: GridRow) -> GridRow:
@@ -156,8 +190,9 @@ def _is_item_of_years(row: GridRow, head: Head) -> bool:
     return len(texts) == len(head.columns) > 1 and len(set(texts)) == 1
 
 
-def fitted(row: GridRow, head: Head, reader: _Reader) -> tuple[list[float | None], list[str]]:
-    """The values of a row for the columns of its head, by their number, and what is in doubt; none where too few."""
+def fitted(row: GridRow, head: Head, reader: _Reader) -> tuple[list[str], list[str], list[str]]:
+    """The figures of a row for the columns of its head, by their number, and what is in doubt; none where too few. As
+    many figures again, without a label, are the sum of its block: the third value."""
     n, cells = len(head.columns), [*row.figures]
     doubts = [ADJUSTED] * head.is_adjusted
     if len(cells) > n:
@@ -170,12 +205,15 @@ def fitted(row: GridRow, head: Head, reader: _Reader) -> tuple[list[float | None
     if len(cells) == 2 * n and n > 1 and _is_alternating(cells, head, reader):
         cells = cells[::2]
     if len(cells) < n:
-        return [], []
+        return [], [], []
+    values = [cell.text for cell in cells]
+    if len(cells) == 2 * n and not head.n_beside and reader.section and n > 1:
+        return values[:n], doubts, values[n:]
     if len(cells) > n and not (head.n_beside and len(cells) - n <= head.n_beside):
         doubts.append(MORE)
     elif len(cells) == n and head.has_notes and re.fullmatch(r"\d{1,2}", cells[0].text) and n > 1:
         doubts.append(MORE)  # a note and a blank may be there
-    return [reader.value(cell.text) for cell in cells[:n]], doubts
+    return values[:n], doubts, []
 
 
 def _is_alternating(cells: Sequence, head: Head, reader: _Reader) -> bool:
@@ -240,9 +278,10 @@ def _read_table(table: Sequence[_Row], head: Head, height: float, reader: _Reade
         for cell in row.figures:
             texts[stack_of(cell, stacks)].append(cell.text)
         found = [texts[n] if n is not None else [] for n in where]
-        values = [reader.value(one[0]) if one else None for one in found]
+        values = [one[0] if one else None for one in found]
         doubts = [ADJUSTED] * head.is_adjusted + [UNTITLED] * is_chosen + [MORE] * any(len(one) > 1 for one in found)
         if any(value is not None for value in values):
+            row = row if row.label else row._replace(label=f"Total {section}")
             reader.add(row, head.columns, values, doubts)
 
 
