@@ -42,7 +42,7 @@ def items() -> dict[str, dict]:
     """
     sources = [library()["items"], synonyms()["items"]]
     of_statements = {
-        name: item | {"kind": kind, "names": [re.escape(spoken(one)) for one in item["asked"]]}
+        name: item | {"kind": kind, "names": [spoken(one) for one in item["asked"]]}
         for kind, about in kinds().items()
         for name, item in about["items"].items()
     }
