@@ -136,8 +136,10 @@ def prepared(text: str, is_defined: bool, n_years: int = 0) -> Tokens:
     kinds = {token.kind for token in read}
     n_names = sum(token.kind == "NAME" for token in read)
     kept = []
-    for token in read:
+    for place, token in enumerate(read):
         kind = token.kind
+        if kind in ("MINUS", "SLASH", "AND", "COMMA") and is_between_years(read, place):
+            kind = "PASSED"
         if kind in ONLY_WITH and ONLY_WITH[kind] not in kinds and not (kind == "THAN" and "LESS" in kinds):
             kind = "PASSED"
         if not is_defined and kind == "CHANGE_IN":
@@ -154,6 +156,11 @@ def prepared(text: str, is_defined: bool, n_years: int = 0) -> Tokens:
         else:
             kept.append(token._replace(kind=kind))
     return Tokens(kept, flags)
+
+
+def is_between_years(tokens: Sequence[Token], place: int) -> bool:
+    """Whether a sign stands between two years, as in ``FY2018 - FY2020``."""
+    return [one.kind for one in (*tokens[max(0, place - 1) : place], *tokens[place + 1 : place + 2])] == ["YEAR", "YEAR"]
 
 
 def joins(tokens: Sequence[Token], place: int) -> bool:
