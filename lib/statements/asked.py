@@ -45,7 +45,19 @@ DEFINED, TERMS, FILLER, SAID, LEGAL = map(_PATTERNS.get, "defined terms filler s
 DIGITS, IN_PERCENT, DATE = map(_PATTERNS.get, "digits in_percent date".split())
 YEAR_BEFORE, YEAR_AFTER, OF_FILING = map(_PATTERNS.get, "year_before year_after of_filing".split())
 #: Signs that make a text in words a formula.
-OPERATORS = {"PLUS", "MINUS", "STAR", "SLASH", "TIMES", "OVER", "AVERAGE", "CHANGE_IN", "DIVIDE", "SUBTRACT", "AS_SHARE"}
+OPERATORS = {
+    "PLUS",
+    "MINUS",
+    "STAR",
+    "SLASH",
+    "TIMES",
+    "OVER",
+    "AVERAGE",
+    "CHANGE_IN",
+    "DIVIDE",
+    "SUBTRACT",
+    "AS_SHARE",
+}
 OPERATORS |= {"EXCEPT", "RATIO"}
 
 
@@ -105,8 +117,12 @@ def asked_for(question: str, names: Sequence[str]) -> Wanted:
         unread = [word for word in unread if not TERMS.fullmatch(word)] + definition.unread
     elif node.parts:
         problem = problem or "two figures are asked for at once"
+    elif re.fullmatch(r"avg\((\w+)\)", formula) and items().get(formula[4:-1], {}).get("kind") != "balance":
+        problem = problem or "an average of what flows needs the years"
     elif source == "two":
-        form = "percent" if node.power == 0 and IN_PERCENT.search(" ".join(rest)) else node.form if node.power == 0 else ""
+        form = (
+            "percent" if node.power == 0 and IN_PERCENT.search(" ".join(rest)) else node.form if node.power == 0 else ""
+        )
     if "AT_END" in flags and not (definition and any(token.kind == "AVERAGE" for token in definition.tokens)):
         formula = with_ending_balances(formula)
     is_timed = bool(definition) and any(token.kind in ("CHANGE_IN", "YEAR") for token in definition.tokens)
@@ -159,12 +175,16 @@ def without_names(question: str, names: Sequence[str]) -> str:
         )
 
     question = re.sub(r"[A-Za-z0-9&.]+(?:['’]s?)?", lambda match: " " if is_name(match[0]) else match[0], question)
-    return re.sub(r"\b(?:Inc|Corp|Corporation|Co|Company|Ltd|Limited|PLC|plc|LLC|L\.?P|Holdings|Group)\b\.?", " ", question)
+    return re.sub(
+        r"\b(?:Inc|Corp|Corporation|Co|Company|Ltd|Limited|PLC|plc|LLC|L\.?P|Holdings|Group)\b\.?", " ", question
+    )
 
 
 def sentences_of(question: str) -> list[str]:
     """The sentences of a question; points of abbreviations end none."""
-    text = re.sub(r"\b(i)\.\s?(e)\.|\b(e)\.\s?(g)\.|\b(U)\.(S)\.", lambda m: "".join(filter(None, m.groups())), question)
+    text = re.sub(
+        r"\b(i)\.\s?(e)\.|\b(e)\.\s?(g)\.|\b(U)\.(S)\.", lambda m: "".join(filter(None, m.groups())), question
+    )
     text = re.sub(r"\b(vs|inc|corp|approx|no)\.", r"\1", text, flags=re.I)
     return [part for part in re.split(r"(?<=[?!;])\s+|(?<=[.])\s+(?=[A-Z(])", text) if part.strip()] or [text]
 
@@ -241,7 +261,9 @@ def read_sentence(sentence: str, n_years: int) -> tuple[Node, set[str], dict[str
         words = [one.text for one in tokens.read if one.kind == "WORD"]
         node = Node(named.name, int(named.form in ("", "money")), form=named.form) if named else Node("row_0")
         rows = {"row_0": " ".join(words) or UNSAID} if named is None else {}
-        return node, tokens.flags, rows, words, str(error) if named or words else ""
+        is_same = len({one.name for one in tokens.read if one.kind == "NAME"}) == 1
+        is_plain = is_same and not any(one.kind in OPERATORS for one in tokens.read)
+        return node, tokens.flags, rows, words, str(error) if not is_plain and (named or words) else ""
     return node, tokens.flags, dict(tokens.rows), list(tokens.unread), ""
 
 
@@ -327,6 +349,9 @@ def over_time(
         if is_turned != ("LESS" in flags):
             return f"({before}) - ({formula})", form, ""
         return f"({formula}) - ({before})", form, ""
+    kinds = {items().get(name, {}).get("kind") for name in names_in(formula)}
+    if first and re.search(r"\btotal\b.*\b(?:over|during|across)\b", text) and kinds <= {"income", "cash_flow"}:
+        return " + ".join(at(formula, year) for year in range(last, first - 1, -1)), form, ""
     if first and not is_defined:
         return formula, form, "several years are named, and not what is to be done with them"
     return formula, form, ""

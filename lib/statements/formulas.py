@@ -62,7 +62,9 @@ def formulas() -> dict[str, dict]:
     by_name = {}
     for name in dict.fromkeys([*known, *more]):
         parts = [part[name] for part in (known, more) if name in part]
-        by_name[name] = parts[-1] | parts[0] | {"names": "|".join(one for part in parts for one in listed(part["names"]))}
+        by_name[name] = (
+            parts[-1] | parts[0] | {"names": "|".join(one for part in parts for one in listed(part["names"]))}
+        )
     return by_name
 
 

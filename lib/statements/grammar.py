@@ -23,7 +23,10 @@ from lib.statements.formulas import at, formulas, items, names_in, previous, rat
 MOST_SIGNS = 100  # operators and brackets of a definition; beyond a few hundred Python cannot parse a formula
 TOO_LONG = f"the definition has more than {MOST_SIGNS} signs; write a shorter one"
 WORD = re.compile(r"\d[\d,]*\d(?:\.\d+)?%?|\d+(?:\.\d+)?|[a-z0-9]+|%|[-+*/×÷−–()\[\],]")
-A_YEAR = r"(?:(?:fiscal|financial|calendar)(?: years?)? |fy ?|cy ?)?(?:19[89]|20[0-4])\d|(?:fiscal (?:year )?|fy ?|cy ?)\d\d(?!\d)"
+A_YEAR = (
+    r"(?:(?:fiscal|financial|calendar)(?: years?)? |fy ?|cy ?)?(?:19[89]|20[0-4])\d|"
+    r"(?:fiscal (?:year )?|fy ?|cy ?)\d\d(?!\d)"
+)
 LISTED = 99  # the power of a list of amounts and numbers, which is no formula
 #: Line items that an expense is taken off: what "excluding" an expense does to them depends on who speaks.
 INCOMES = {"gross_profit", "operating_income", "pretax_income", "net_income", "operating_cash", "comprehensive_income"}
@@ -95,7 +98,10 @@ def alternatives(pattern: str) -> list[str]:
 def vocabulary() -> list[tuple[int, str, str, str, re.Pattern]]:
     """Every pattern with its priority at equal length, kind, name and form; a comma may stand within a name."""
     file = read_yaml(Path(__file__).with_name("grammar.yaml"))
-    entries = {f"formula {name}": (5, "NAME", f"({about['is']})", about["form"], about["names"]) for name, about in formulas().items()}
+    entries = {
+        f"formula {name}": (5, "NAME", f"({about['is']})", about["form"], about["names"])
+        for name, about in formulas().items()
+    }
     entries |= {f"item {name}": (4, "NAME", name, "", item["names"]) for name, item in items().items()}
     entries |= {f"sign {kind}": (3, kind, "", "", "|".join(words)) for kind, words in file["operators"].items()}
     entries |= {f"flag {kind}": (2, kind, "", "", "|".join(words)) for kind, words in file["flags"].items()}
@@ -140,6 +146,8 @@ def prepared(text: str, is_defined: bool, n_years: int = 0) -> Tokens:
         kind = token.kind
         if kind in ("MINUS", "SLASH", "AND", "COMMA") and is_between_years(read, place):
             kind = "PASSED"
+        if kind == "OVER" and read[place + 1 : place + 2] and read[place + 1].kind == "YEAR":
+            kind = "PASSED"
         if kind in ONLY_WITH and ONLY_WITH[kind] not in kinds and not (kind == "THAN" and "LESS" in kinds):
             kind = "PASSED"
         if not is_defined and kind == "CHANGE_IN":
@@ -160,14 +168,18 @@ def prepared(text: str, is_defined: bool, n_years: int = 0) -> Tokens:
 
 def is_between_years(tokens: Sequence[Token], place: int) -> bool:
     """Whether a sign stands between two years, as in ``FY2018 - FY2020``."""
-    return [one.kind for one in (*tokens[max(0, place - 1) : place], *tokens[place + 1 : place + 2])] == ["YEAR", "YEAR"]
+    return [one.kind for one in (*tokens[max(0, place - 1) : place], *tokens[place + 1 : place + 2])] == [
+        "YEAR",
+        "YEAR",
+    ]
 
 
 def joins(tokens: Sequence[Token], place: int) -> bool:
     """Whether an "and" or a comma joins two things: names, numbers or brackets stand beside it."""
 
     def beside(part: Sequence[Token]) -> str:
-        return next((one.kind for one in part if one.kind not in ("PASSED", "YEAR", "AND", "COMMA", "AVERAGE", "WORD")), "")
+        passed = ("PASSED", "YEAR", "AND", "COMMA", "AVERAGE", "WORD")
+        return next((one.kind for one in part if one.kind not in passed), "")
 
     before, after = beside(tokens[:place][::-1]), beside(tokens[place + 1 :])
     if tokens[place].kind == "COMMA":
@@ -297,7 +309,8 @@ class Formula(Transformer):
         return replace(node, formula=at(node.formula, node.years[-1])) if node.years else node
 
     def explained(self, token: LarkToken, _left, inner: Node, _right) -> Node:
-        return replace(inner, formula=f"({inner.formula})", form=token.value.form) if inner.is_made else self.phrase(token)
+        is_formula = inner.is_made
+        return replace(inner, formula=f"({inner.formula})", form=token.value.form) if is_formula else self.phrase(token)
 
     def bracketed(self, _left, inner: Node, _right) -> Node:
         return replace(inner, formula=f"({inner.formula})")
@@ -437,7 +450,8 @@ def parsed(tokens: Sequence[LarkToken]) -> Node:
     neither is one, adds an amount to a number, or is no amount, ratio or number in the end."""
     why, listed = "the words between the line items were not read as an operation", None
     for is_sign in (True, False):
-        given = [LarkToken({"OVER": "SLASH", "TIMES": "STAR"}.get(t.type, t.type), t.value) if is_sign else t for t in tokens]
+        kinds = {"OVER": "SLASH", "TIMES": "STAR"} if is_sign else {}
+        given = [LarkToken(kinds.get(token.type, token.type), token.value) for token in tokens]
         try:
             node = parser().parse(given)
         except UnexpectedInput:

@@ -49,7 +49,7 @@ def vetoes(question: str, wanted: Wanted, names: Sequence[str], filings: Sequenc
     reasons += companies(question, names, filings)
     strange = strangers(bare, wanted.unread)
     if strange:
-        reasons.append(f"no filing is of {' '.join(strange)}, which the question names")
+        reasons.append(f"“{' '.join(strange)}” is no company of the archive, nor anything that is read")
     unread = [word for word in wanted.unread if word not in {one.lower() for one in strange}]
     if unread:
         listed = ", ".join(f"“{word}”" for word in unread[:MOST_WORDS])
@@ -82,8 +82,11 @@ def changed(bare: str, wanted: Wanted) -> list[str]:
         free[start:end] = bytes(end - start)
     is_change = "prev(" in wanted.formula or " - " in wanted.formula or wanted.form == "percent"
 
+    of_rows = {word for name, row in wanted.rows.items() if name.startswith("row_") for word in row.split()}
+
     def is_free(match: re.Match) -> bool:
-        return any(free[match.start() : match.end()])
+        is_of_row = {*match[0].split()} <= of_rows - {*wanted.unread}
+        return any(free[match.start() : match.end()]) and not is_of_row
 
     reasons = []
     for reason, pattern in known["changed"].items():
@@ -109,9 +112,10 @@ def companies(question: str, names: Sequence[str], filings: Sequence[Identity]) 
         return ["the question names no company, and the archive has several"]
     if len(named) > 1:
         return ["the question names several companies"]
-    own = {key for key in named}
-    others = [one for one in filings if company_key(one.company) not in own]
-    written = {alphanumeric(word) for word in CAPITALISED.findall(re.sub(r"['’]s\b", "", without_names(question, names)))}
+    others = [one for one in filings if company_key(one.company) not in named]
+    written = {
+        alphanumeric(word) for word in CAPITALISED.findall(re.sub(r"['’]s\b", "", without_names(question, names)))
+    }
     for one in others:
         first, *_ = forms(one.company)
         if first and first in written and names and not tokens_of_item(first):
@@ -130,6 +134,10 @@ def strangers(bare: str, unread: Sequence[str]) -> list[str]:
     for sentence in sentences_of(bare):
         for match in CAPITALISED.finditer(sentence):
             word = re.sub(r"['’]s?$|[.]$", "", match[0])
-            if {*clean(word).split()} & {*unread} and not known["capitals"].fullmatch(word.lower()) and not FILLER.fullmatch(word):
+            if (
+                {*clean(word).split()} & {*unread}
+                and not known["capitals"].fullmatch(word.lower())
+                and not FILLER.fullmatch(word)
+            ):
                 out.append(word)
     return list(dict.fromkeys(out))
