@@ -23,8 +23,8 @@ from lib.retrievers.rewritten import hybrid_scores
 from lib.retrievers.tables import identities, sheet_of
 from lib.statements.asked import Wanted, asked_for
 from lib.statements.formulas import items, names_in
-from lib.statements.reading import Reader
 from lib.statements.labels import kinds
+from lib.statements.reading import Reader
 from lib.statements.rows import Sheet
 
 STATEMENTS = {"income": "income statement", "balance": "balance sheet", "cash_flow": "cash flow statement"}

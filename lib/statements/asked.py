@@ -1,43 +1,64 @@
 """What a question asks for: a formula over line items, a period, a unit and how many digits.
 
-By rules: a definition that the question gives comes first, then a share or a ratio of two things, a formula of the
-library, a line item; what is none of these is looked for among the rows' labels, word by word.
+By rules: a definition that the question gives comes first, then the grammar reads the sentence that asks. Words that no
+rule knows are kept as ``unread``, and what cannot be one formula is said in ``problem``: :mod:`lib.statements.vetoes`
+gives no answer for them.
 """
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from calendar import month_abbr, monthrange
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import date
-from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from lib.files import read_yaml
 from lib.filings.identity import asked_period, quarters_in, years_in
+from lib.filings.names import COMMON_ACRONYMS, alphanumeric, forms
 from lib.metrics.answers import asked_unit
 from lib.statements.formulas import (
     at,
+    canonical,
     formula_named,
-    in_symbols,
+    formulas,
     item_named,
+    items,
     names_in,
     previous,
     ratio,
     spoken,
     with_ending_balances,
 )
+from lib.statements.grammar import LISTED, Node, NotRead, Token, clean, formula_in, prepared, tokens_in
 
 NUMBERS = {"two": 2, "three": 3, "four": 4, "five": 5, "ten": 10}
 MONTHS = {"three": 3, "six": 6, "nine": 9, "twelve": 12}
+WEEKS = {"13": 3, "26": 6, "39": 9, "52": 12, "53": 12}
+MONTH_NUMBERS = {name.lower(): number for number, name in enumerate(month_abbr) if name}
 UNSAID = "what is asked"
-#: Words before an item that leave it what it is.
-WIDER = {*"total net gross consolidated overall annual full actual average operating year end s".split()}
+LAST_YEARS = 10  # of an average
 _FILE = read_yaml(Path(__file__).with_name("asked.yaml"))
-OF_TWO = [(form, "".join(pieces)) for form, *pieces in _FILE.pop("of_two")]
+CURRENCIES = {code: re.compile(pattern, re.I) for code, pattern in _FILE.pop("currencies").items()}
 _PATTERNS = {name: re.compile("".join(pieces), re.I) for name, pieces in _FILE.items()}
-DEFINED, BRACKETED, FILLER, SAID, LEGAL = map(_PATTERNS.get, "defined bracketed filler said legal".split())
-GROWTH, CHANGE, AVERAGE, COMPOUND = map(_PATTERNS.get, "growth change average compound".split())
-AT_END, DIGITS, IN_PERCENT = map(_PATTERNS.get, "at_end digits in_percent".split())
-_SYMBOL = re.compile(r"[×÷*/+]|\s[-–−]\s|\b(?:plus|minus|less|divided)\b")
+DEFINED, TERMS, FILLER, SAID, LEGAL = map(_PATTERNS.get, "defined terms filler said legal".split())
+DIGITS, IN_PERCENT, DATE = map(_PATTERNS.get, "digits in_percent date".split())
+YEAR_BEFORE, YEAR_AFTER, OF_FILING = map(_PATTERNS.get, "year_before year_after of_filing".split())
+#: Signs that make a text in words a formula.
+OPERATORS = {
+    "PLUS",
+    "MINUS",
+    "STAR",
+    "SLASH",
+    "TIMES",
+    "OVER",
+    "AVERAGE",
+    "CHANGE_IN",
+    "DIVIDE",
+    "SUBTRACT",
+    "AS_SHARE",
+}
+OPERATORS |= {"EXCEPT", "RATIO"}
 
 
 @dataclass(frozen=True)
@@ -52,40 +73,130 @@ class Wanted:
     digits: int | None
     rows: dict[str, str] = field(default_factory=dict)
     source: str = ""  # question, library, two, item or row
-    quarter: int | None = None  # of the fiscal year
-    end: date | None = None  # of the period
-    currency: str = ""  # ISO 4217
+    quarter: int | None = None  # the one with which a first or second half ends, too
+    end: date | None = None  # the day with which the period ends; a month's last day where no day is named
+    currency: str | None = None  # by its code
+    unread: tuple[str, ...] = ()  # words that nothing but a row's label or section can explain
+    problem: str = ""  # why the question is no formula, in one sentence
+
+
+class Definition(NamedTuple):
+    """A definition that a question gives: its formula, its tokens, and the text that it stands in."""
+
+    node: Node
+    tokens: list[Token]
+    unread: list[str]
+    rows: dict[str, str]
+    text: str
+    with_what: str  # "with year-end balances"
 
 
 def asked_for(question: str, names: Sequence[str]) -> Wanted:
     """What a question asks for; the company's names are no part of that."""
-    rows: dict[str, str] = {}
-    name_of = partial(formula_of, names=names, rows=rows)
-    text, definition, source = spoken(question), definition_in(question), ""
-    if definition and (formula := in_symbols(definition, partial(name_of, is_defined=True))):
-        form, source = "", "question"
-    else:
-        rows.clear()
-        formula, form, source = named(asking_sentence(question, names), partial(name_of, is_defined=False))
-    if AT_END.search(text) and source != "question":
+    settled = in_years(question)
+    sentences = sentences_of(without_names(settled, names))
+    definition, problem = definition_in(sentences)
+    rest = [sentence.replace(definition.text, " ") for sentence in sentences] if definition else sentences
+    years = years_in(" ".join(rest)) or years_in(settled)
+    asking = asking_of(rest)
+    node, flags, rows, unread, why = read_sentence(asking, len(years))
+    problem = problem or ("" if definition and not is_list(definition.node) else why)
+    others = [sentence for sentence in rest if sentence is not asking]
+    if not problem and not definition and sum("?" in one and has_name(one) for one in rest) > 1:
+        problem = "several questions are asked at once"
+    for other in others:
+        more = prepared(other, False)
+        flags |= more.flags & {"AT_END", "BOTH_ENDS"}
+        unread += [token.text for token in more.read if token.kind in ("WORD", *(() if definition else ("NAME",)))]
+    source, form, formula = source_of(node), node.form, node.formula
+    if definition:
+        defined, why = combined(definition, node)
+        problem, formula = problem or why, defined.formula
+        source, rows = "question", definition.rows if not is_list(definition.node) else rows
+        form = form_of(defined, node, " ".join(rest))
+        unread = [word for word in unread if not TERMS.fullmatch(word)] + definition.unread
+    elif node.parts:
+        problem = problem or "two figures are asked for at once"
+    elif re.fullmatch(r"avg\((\w+)\)", formula) and items().get(formula[4:-1], {}).get("kind") != "balance":
+        problem = problem or "an average of what flows needs the years"
+    elif source == "two":
+        form = (
+            "percent" if node.power == 0 and IN_PERCENT.search(" ".join(rest)) else node.form if node.power == 0 else ""
+        )
+    if "AT_END" in flags and not (definition and any(token.kind == "AVERAGE" for token in definition.tokens)):
         formula = with_ending_balances(formula)
-    years = years_in(question.replace(definition, " ") if definition else question) or years_in(question)
-    formula, form = over_time(text, formula, form, years, bool(definition))
-    if source == "question" and "/" in formula:
-        form = "percent" if IN_PERCENT.search(text.partition("defined")[0]) else "ratio"
-    unit, period = asked_unit(question), asked_period(question)
+    is_timed = bool(definition) and any(token.kind in ("CHANGE_IN", "YEAR") for token in definition.tokens)
+    if not is_timed:
+        formula, form, why = over_time(formula, form, flags, years, clean(asking), bool(definition))
+        problem = problem or why
+    elif len(years) > 2:
+        problem = problem or "more than two years are named"
+    period, unit = asked_period(settled), asked_unit(question)
+    year = years[-1] if years and (len(years) > 1 or "COMPOUND" in flags) else period.year
+    quarters, all_text = quarters_in(settled), spoken(settled)
     return Wanted(
-        formula=formula,
-        year=years[-1] if years and (COMPOUND.search(text) or len(years) > 1) else period.year,
-        months=months_of(text, question),
+        formula=canonical(re.sub(rf"\bat\((\w+), {year}\)", r"\1", formula) if is_timed else formula),
+        year=year,
+        months=months_of(all_text, settled),
         form=form,
         unit=unit if unit > 1 else None,
-        digits=n_digits(text),
+        digits=n_digits(all_text),
         rows={name: words for name, words in rows.items() if name in names_in(formula)},
         source=source,
-        quarter=period.quarter,
-        end=period.dates[-1] if period.dates else None,
+        quarter=quarters[-1] if quarters else None,
+        end=end_of(settled, year),
+        currency=currency_of(question),
+        unread=tuple(dict.fromkeys(unread)),
+        problem=problem,
     )
+
+
+def in_years(question: str) -> str:
+    """A question with "the year before 2022" as 2021, and without the year of a filing that it names beside another."""
+    for pattern, step in ((YEAR_BEFORE, -1), (YEAR_AFTER, 1)):
+        question = pattern.sub(lambda match, step=step: str(int(match["year"]) + step), question)
+    other = OF_FILING.sub(" ", question)
+    return other if years_in(other) else question
+
+
+def without_names(question: str, names: Sequence[str]) -> str:
+    """A question without a company's names, whole, by their first own word or shortened, and without legal forms."""
+    known = [forms(name) for name in names]
+    for name in sorted(names, key=len, reverse=True):
+        if len(name) > 1:
+            question = re.sub(rf"(?<!\w){re.escape(name)}(?:['’]s|['’])?(?!\w)", " ", question, flags=re.I)
+
+    def is_name(word: str) -> bool:
+        token = alphanumeric(re.sub(r"['’]s?$", "", word))
+        is_short = sum(map(str.isupper, word)) > 1 and token not in COMMON_ACRONYMS
+        return bool(token) and any(
+            (word[0].isupper() and token in (first, *whole)) or (is_short and short.fullmatch(token) is not None)
+            for first, whole, _, short in known
+        )
+
+    question = re.sub(r"[A-Za-z0-9&.]+(?:['’]s?)?", lambda match: " " if is_name(match[0]) else match[0], question)
+    return re.sub(
+        r"\b(?:Inc|Corp|Corporation|Co|Company|Ltd|Limited|PLC|plc|LLC|L\.?P|Holdings|Group)\b\.?", " ", question
+    )
+
+
+def sentences_of(question: str) -> list[str]:
+    """The sentences of a question; points of abbreviations end none."""
+    text = re.sub(
+        r"\b(i)\.\s?(e)\.|\b(e)\.\s?(g)\.|\b(U)\.(S)\.", lambda m: "".join(filter(None, m.groups())), question
+    )
+    text = re.sub(r"\b(vs|inc|corp|approx|no)\.", r"\1", text, flags=re.I)
+    return [part for part in re.split(r"(?<=[?!;])\s+|(?<=[.])\s+(?=[A-Z(])", text) if part.strip()] or [text]
+
+
+def has_name(sentence: str) -> bool:
+    """Whether a sentence names a line item or a formula."""
+    return any(token.kind == "NAME" for token in tokens_in(clean(sentence)))
+
+
+def asking_of(sentences: Sequence[str]) -> str:
+    """The sentence that asks: of those that name a formula or an item, else of all, the first with a ``?``."""
+    return min(sentences, key=lambda one: (not has_name(one), "?" not in one))
 
 
 def asking_sentence(question: str, names: Sequence[str]) -> str:
@@ -95,10 +206,155 @@ def asking_sentence(question: str, names: Sequence[str]) -> str:
     return min(read, key=lambda one: (not (formula_named(one[0]) or item_named(one[0])), "?" not in one[1]))[0]
 
 
-def definition_in(question: str) -> str | None:
-    """The words in which a question defines what it asks for; None where it defines nothing."""
-    definitions = [match["what"] for match in DEFINED.finditer(question)] + BRACKETED.findall(question)
-    return max(filter(_SYMBOL.search, definitions), key=len, default=None)
+def without(text: str, names: Sequence[str]) -> str:
+    """A spoken text without a company's names and what names a statement."""
+    for name in sorted(map(spoken, names), key=len, reverse=True):
+        text = re.sub(rf"\b{re.escape(name)}(?: s)?\b", " ", text) if len(name) > 1 else text
+    return " ".join(LEGAL.sub(" ", SAID.sub(" ", text)).split())
+
+
+def definition_in(sentences: Sequence[str]) -> tuple[Definition | None, str]:
+    """The first definition that sentences give, and what was wrong with one that could not be read."""
+    problem = ""
+    for sentence in sentences:
+        for match in DEFINED.finditer(sentence):
+            what = within_brackets(match["what"]).strip(" .,:")
+            kinds = [token.kind for token in tokens_in(clean(what))]
+            if "NAME" not in kinds and not (OPERATORS & {*kinds} - {"AVERAGE", "EXCEPT", "RATIO"} and "WORD" in kinds):
+                continue
+            if not OPERATORS & {*kinds} and not ("AND" in kinds and kinds.count("NAME") > 1):
+                continue
+            try:
+                node, tokens = formula_in(what, True)
+            except NotRead as error:
+                problem = problem or str(error)
+                continue
+            term = sentence[: match.start()] if not re.search(r"[?]|\b(?:what|how|which)\b", sentence, re.I) else ""
+            if node.is_made or is_list(node):
+                text = (term + match[0][: match.start("what") - match.start()] + within_brackets(match["what"])).strip()
+                return Definition(node, tokens.read, tokens.unread, tokens.rows, text, match["rest"] or ""), ""
+    return None, problem
+
+
+def within_brackets(text: str) -> str:
+    """A text up to a bracket that closes one before it."""
+    depth = 0
+    for place, sign in enumerate(text):
+        depth += (sign == "(") - (sign == ")")
+        if depth < 0:
+            return text[:place]
+    return text
+
+
+def is_list(node: Node) -> bool:
+    """Whether a text names things without saying what is done with them: ``average inventories and 365 days``."""
+    return node.power == LISTED or bool(node.parts)
+
+
+def read_sentence(sentence: str, n_years: int) -> tuple[Node, set[str], dict[str, str], list[str], str]:
+    """What a sentence asks for, its flags, rows and unread words, and why it is not one formula."""
+    try:
+        node, tokens = formula_in(sentence, False, n_years)
+    except NotRead as error:
+        tokens = prepared(sentence, False, n_years)
+        named = max((one for one in tokens.read if one.kind == "NAME"), key=lambda one: len(one.text), default=None)
+        words = [one.text for one in tokens.read if one.kind == "WORD"]
+        node = Node(named.name, int(named.form in ("", "money")), form=named.form) if named else Node("row_0")
+        rows = {"row_0": " ".join(words) or UNSAID} if named is None else {}
+        is_same = len({one.name for one in tokens.read if one.kind == "NAME"}) == 1
+        is_plain = is_same and not any(one.kind in OPERATORS for one in tokens.read)
+        return node, tokens.flags, rows, words, str(error) if not is_plain and (named or words) else ""
+    return node, tokens.flags, dict(tokens.rows), list(tokens.unread), ""
+
+
+def source_of(node: Node) -> str:
+    """Where a sentence's formula is from: library, two, item or row."""
+    if node.is_made:
+        return "two"
+    if node.formula.startswith("("):
+        return "library"
+    return "row" if node.formula.startswith("row_") else "item"
+
+
+def combined(definition: Definition, asked: Node) -> tuple[Node, str]:
+    """A definition's formula. Where it is a list of what a formula of the library is made of, that formula with the
+    averages and the days that the list has; else why there is none."""
+    node = definition.node
+    flags = prepared(definition.with_what, False).flags
+    if not is_list(node):
+        return (replace(node, formula=with_ending_balances(node.formula)) if "AT_END" in flags else node), ""
+    listed = set(names_in(node.formula))
+    about = next((one for one in formulas().values() if f"({one['is']})" == asked.formula), None)
+    for formula in (about["is"], about.get("or")) if about else ():
+        if formula and set(names_in(formula)) == listed:
+            for name in listed:
+                if f"avg({name})" in node.formula and f"avg({name})" not in formula:
+                    formula = re.sub(rf"\b{name}\b", f"avg({name})", formula)
+            days = re.search(r"\b36[05]\b", node.formula)
+            formula = re.sub(r"\b365\b", days[0], formula) if days else formula
+            formula = with_ending_balances(formula) if "AT_END" in flags else formula
+            return Node(formula, asked.power, form=asked.form), ""
+    return asked, "the things that the question wants to be used are not those of the formula that is known"
+
+
+def form_of(defined: Node, asked: Node, text: str) -> str:
+    """The form of an answer to a definition: as the question says, else that of the formula which it names."""
+    if defined.power == 1:
+        return ""
+    if IN_PERCENT.search(text):
+        return "percent"
+    if asked.form in ("percent", "ratio", "days"):
+        return asked.form
+    return "days" if re.search(r"\b36[05]\b", defined.formula) else defined.form or "ratio"
+
+
+def over_time(
+    formula: str, form: str, flags: set[str], years: Sequence[int], text: str, is_defined: bool
+) -> tuple[str, str, str]:
+    """The formula over the periods that are asked about, its form, and why it is none."""
+    first, last = (years[0], years[-1]) if len(years) > 1 else (None, None)
+    base, before = formula, at(formula, first) if first else previous(formula)
+    if "COMPOUND" in flags:
+        if not first:
+            return formula, form, "compound growth needs a first and a last year"
+        return f"({ratio(formula, before)}) ** (1 / {last - first}) - 1", "percent", ""
+    wanted = "YEARS_AVERAGE" in flags or ("TOGETHER" in flags and first)
+    if wanted:
+        number = re.search(r"\b(two|three|four|five|ten|\d+) (?:fiscal )?years? (?:fiscal )?(?:average|mean)", text)
+        size = NUMBERS.get(number[1]) or int(number[1]) if number else 0
+        last = last or (years[-1] if years else None)
+        if last is None or not (size or first):
+            return formula, form, "an average over years needs the years"
+        is_listed = len(years) > 2 or re.search(r"\d and (?:fy ?|fiscal (?:year )?|in )*\d", text)
+        span = [*years] if is_listed and "between" not in text else [*range(first or last, last + 1)]
+        span = [*range(last - min(size, LAST_YEARS) + 1, last + 1)] if size else span
+        if len(span) > LAST_YEARS:
+            return formula, form, f"more than {LAST_YEARS} years are asked about"
+        total = " + ".join(at(formula, year) for year in reversed(span))
+        return (f"({total}) / {len(span)}", form, "") if "YEARS_AVERAGE" in flags else (total, form, "")
+    is_moving = bool(flags & {"MOVE", "GROWTH", "POINTS", "MORE", "LESS", "CHANGE_IN"})
+    if is_moving and len(years) > 2:
+        return formula, form, "more than two years are named"
+    if is_moving and "prev(" in base and form != "days":
+        return formula, form, "the change of a formula over two periods is not read"
+    if "GROWTH" in flags or ("MOVE" in flags and "PERCENT" in flags):
+        if form == "percent":
+            if "POINTS" in flags or "PERCENT" not in flags:
+                return f"({formula}) - ({before})", form, ""
+            return f"({formula}) - ({before})", form, "a change of a percentage in percent may be two things"
+        return f"{ratio(formula, before)} - 1", "percent", ""
+    if is_moving:
+        years_named = [year for one in re.findall(r"(?:19|20)\d\d", text) for year in [int(one)]]
+        is_turned = bool(flags & {"MORE", "LESS"}) and len(years_named) > 1 and years_named[0] < years_named[1]
+        if is_turned != ("LESS" in flags):
+            return f"({before}) - ({formula})", form, ""
+        return f"({formula}) - ({before})", form, ""
+    kinds = {items().get(name, {}).get("kind") for name in names_in(formula)}
+    if first and re.search(r"\btotal\b.*\b(?:over|during|across)\b", text) and kinds <= {"income", "cash_flow"}:
+        return " + ".join(at(formula, year) for year in range(last, first - 1, -1)), form, ""
+    if first and not is_defined:
+        return formula, form, "several years are named, and not what is to be done with them"
+    return formula, form, ""
 
 
 def n_digits(text: str) -> int | None:
@@ -115,6 +371,8 @@ def months_of(text: str, question: str) -> int | None:
     """The length of the period that is asked about, where a question names one."""
     if match := re.search(r"\b(three|six|nine|twelve) months?\b", text):
         return MONTHS[match[1]]
+    if match := re.search(r"\b(13|26|39|5[23]) weeks?\b", text):
+        return WEEKS[match[1]]
     if re.search(r"\b(?:first|second) half\b|\bh[12]\b", text):
         return 6
     if re.search(r"\byear to date\b|\bytd\b", text):
@@ -124,70 +382,27 @@ def months_of(text: str, question: str) -> int | None:
     return 12 if re.search(r"\b(?:fy|fiscal|annual)", text) else None
 
 
-def without(text: str, names: Sequence[str]) -> str:
-    """A spoken text without a company's names and what names a statement."""
-    for name in sorted(map(spoken, names), key=len, reverse=True):
-        text = re.sub(rf"\b{re.escape(name)}(?: s)?\b", " ", text) if len(name) > 1 else text
-    return " ".join(LEGAL.sub(" ", SAID.sub(" ", text)).split())
+def end_of(question: str, year: int | None) -> date | None:
+    """The last day that a question names: a month without a day is its last, without a year of the year asked for."""
+    ends = []
+    for match in DATE.finditer(question):
+        found = {key.rstrip("23"): value for key, value in match.groupdict().items() if value}
+        is_word = match[0].lower() == "may" or (match["month"] and not found.get("day") and not found.get("year"))
+        of_year = int(found["year"]) if "year" in found else year
+        if is_word or of_year is None:
+            continue
+        month = MONTH_NUMBERS.get(found["month"].lower()) or int(found["month"])
+        if 1 <= month <= 12:
+            last = monthrange(of_year, month)[1]
+            day = int(found.get("day", last))
+            ends += [date(of_year, month, day)] if 1 <= day <= last else []
+    return max(ends, default=None)
 
 
-def named(text: str, name_of: Callable[[str], str]) -> tuple[str, str, str]:
-    """The formula that a spoken question asks for, its form and its source."""
-    formula, form, words = formula_named(text) or ("", "", "")
-    for form_of_two, pattern in OF_TWO:
-        if match := re.search(pattern, text):
-            top, bottom = (match[part].strip() or UNSAID for part in ("top", "bottom"))
-            is_formula = formula and words in top and form != "money"
-            if not is_formula and (item_named(top) or formula) and item_named(bottom):
-                return ratio(name_of(top), name_of(bottom)), form_of_two, "two"
-    if formula:
-        return formula, form, "library"
-    formula = name_of(text or UNSAID)
-    return formula, "", "row" if formula.startswith("row_") else "item"
-
-
-def formula_of(phrase: str, names: Sequence[str], rows: dict[str, str], is_defined: bool) -> str:
-    """A phrase as a formula: a number, a formula of the library, a line item, or a row by its words. In a definition
-    ``average ...`` and ``change in ...`` are of two periods, and years within the phrase are kept."""
-    if re.fullmatch(r"[\d,.]+%?", phrase.strip()):
-        return phrase.strip(" %").replace(",", "")
-    text, years = without(spoken(phrase), names), years_in(phrase)
-    item, formula = item_named(text), formula_named(text)
-    if formula and len(formula[2]) >= len(item[1] if item else ""):
-        name = f"({formula[0]})"
-    else:
-        name = item[0] if item and is_whole(item[1], text) else f"row_{len(rows)}"
-        rows[name] = " ".join(FILLER.sub(" ", text).split())
-    if not is_defined:
-        return name
-    last, first = at(name, years[-1]) if years else name, at(name, years[0]) if len(years) > 1 else ""
-    if re.search(r"\b(?:change|increase|decrease) in\b", text):
-        return f"{last} - {first}" if first else f"{name} - {previous(name)}"
-    if re.search(r"\b(?:average|mean)\b", text):
-        return f"({last} + {first}) / 2" if first else f"avg({name})"
-    return last
-
-
-def is_whole(item: str, text: str) -> bool:
-    """Whether no word before an item's makes it another: *deferred revenue* and *interest revenue* are no *revenue*."""
-    before = text.partition(item)[0].split()
-    return not before or FILLER.fullmatch(before[-1]) is not None or before[-1] in WIDER
-
-
-def over_time(text: str, formula: str, form: str, years: Sequence[int], is_defined: bool) -> tuple[str, str]:
-    """The formula over the periods that are asked about, and its form: growth, change, average, compound growth."""
-    first, last = (years[0], years[-1]) if len(years) > 1 else (None, None)
-    before = at(formula, first) if first else previous(formula)
-    if COMPOUND.search(text) and first:
-        return f"({ratio(formula, before)}) ** (1 / {last - first}) - 1", "percent"
-    if (average := AVERAGE.search(text)) and first and not is_defined:
-        number = NUMBERS.get(average[1], average[1] or "")
-        n_years = min(int(number), 10) if str(number).isdigit() else last - first + 1
-        return f"({' + '.join(at(formula, last - back) for back in range(n_years))}) / {n_years}", form
-    if is_defined or ("prev(" in formula and form != "days"):
-        return formula, form
-    if GROWTH.search(text) and form != "percent":
-        return f"{ratio(formula, before)} - 1", "percent"
-    if CHANGE.search(text) and (first or GROWTH.search(text) or not form):
-        return f"({formula}) - ({before})", form
-    return formula, form
+def currency_of(question: str) -> str | None:
+    """The code of the currency that a question asks for; a dollar of a country is no US dollar."""
+    found: Mapping[str, re.Match] = {
+        code: match for code, pattern in CURRENCIES.items() if (match := pattern.search(question))
+    }
+    others = [code for code in found if code != "USD"]
+    return others[0] if others else next(iter(found), None)

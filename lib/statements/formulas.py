@@ -1,4 +1,4 @@
-"""Formulas of ``formulas.yaml``, those that a question defines itself, and their calculation without ``eval``.
+"""Formulas of ``formulas.yaml``, line items with all their names, and the calculation of formulas without ``eval``.
 
 A formula is a Python expression over names of line items, of arithmetic and four functions of a name's period alone:
 ``prev``, ``avg``, ``opt`` and ``at``.
@@ -16,17 +16,6 @@ from lib.files import read_yaml
 from lib.statements.labels import kinds, plain
 
 OPERATORS = {ast.Add: add, ast.Sub: sub, ast.Mult: mul, ast.Div: truediv, ast.Pow: pow}
-#: Operators as a definition in words writes them; a minus sign stands between spaces, as hyphens do not.
-IN_WORDS = {
-    "*": r"[×*]|\b(?:times|multiplied by)\b",
-    "/": r"[÷/](?!\w*\bor\b)|\b(?:divided by|over(?= (?:the |its |average )?(?:total|net|average|revenue|sales)))\b",
-    "+": r"\+|\bplus\b",
-    "-": r"\s[-–−]\s|\b(?:minus|less|net of)\b",
-}
-_OPERATOR = re.compile("|".join(f"({pattern})" for pattern in IN_WORDS.values()), re.I)
-ROUND = str.maketrans("[]", "()")
-MOST_SIGNS = 100  # operators and brackets of a definition; beyond a few hundred Python cannot parse it
-_BRACKET = re.compile(r"\(([^()]*)\)")
 
 
 class Unknown(Exception):
@@ -40,17 +29,48 @@ def library() -> dict[str, dict]:
 
 
 @cache
+def synonyms() -> dict[str, dict]:
+    """Further names of line items and formulas, and further items, of ``synonyms.yaml``."""
+    return read_yaml(Path(__file__).with_name("synonyms.yaml"))
+
+
+@cache
 def items() -> dict[str, dict]:
-    """Every line item: the patterns of its rows' labels, the names that questions give it, and its statement."""
-    more, by_name = library()["items"], {}
-    for kind, about in kinds().items():
-        for name, item in about["items"].items():
-            labels, names = (filter(None, [more.get(name, {}).get(key)]) for key in ("labels", "names"))
-            asked = "|".join([*names, *(re.escape(spoken(one)) for one in item["asked"])])
-            by_name[name] = item | {"kind": kind, "labels": [item["labels"], *labels], "names": asked}
-    for name, item in more.items():
-        by_name.setdefault(name, item | {"labels": [item["labels"]]} if "labels" in item else item)
+    """Every line item: the patterns of its rows' labels, the names that questions give it, and its statement.
+
+    Labels and names of ``items.yaml``, of ``formulas.yaml`` and of ``synonyms.yaml`` are joined.
+    """
+    sources = [library()["items"], synonyms()["items"]]
+    of_statements = {
+        name: item | {"kind": kind, "names": [spoken(one) for one in item["asked"]]}
+        for kind, about in kinds().items()
+        for name, item in about["items"].items()
+    }
+    by_name: dict[str, dict] = {}
+    for name in dict.fromkeys([*of_statements, *sources[0], *sources[1]]):
+        parts = [part[name] for part in (of_statements, *sources) if name in part]
+        joined = {key: value for part in reversed(parts) for key, value in part.items()}
+        labels, names = ([one for part in parts for one in listed(part.get(key))] for key in ("labels", "names"))
+        by_name[name] = joined | {"labels": labels, "names": "|".join(names)}
     return by_name
+
+
+@cache
+def formulas() -> dict[str, dict]:
+    """Every formula of ``formulas.yaml``, with the names that ``synonyms.yaml`` adds, and the formulas that it adds."""
+    known, more = library()["formulas"], synonyms()["formulas"]
+    by_name = {}
+    for name in dict.fromkeys([*known, *more]):
+        parts = [part[name] for part in (known, more) if name in part]
+        by_name[name] = (
+            parts[-1] | parts[0] | {"names": "|".join(one for part in parts for one in listed(part["names"]))}
+        )
+    return by_name
+
+
+def listed(value: str | list[str] | None) -> list[str]:
+    """A value of a data file as a list: one text is a list of itself, nothing is an empty list."""
+    return [value] if isinstance(value, str) else value or []
 
 
 def spoken(text: str) -> str:
@@ -76,9 +96,8 @@ def item_named(text: str) -> tuple[str, str] | None:
 
 def formula_named(text: str) -> tuple[str, str, str] | None:
     """The formula of the library that a spoken text names, its form, and the words that name it."""
-    formulas = library()["formulas"]
-    name, words = longest(text, {name: about["names"] for name, about in formulas.items()}) or ("", "")
-    return (formulas[name]["is"], formulas[name]["form"], words) if name else None
+    name, words = longest(text, {name: about["names"] for name, about in formulas().items()}) or ("", "")
+    return (formulas()[name]["is"], formulas()[name]["form"], words) if name else None
 
 
 def is_row_of(item: str, label: str) -> bool:
@@ -131,6 +150,11 @@ def previous(formula: str) -> str:
     return f"prev({formula})"
 
 
+def canonical(formula: str) -> str:
+    """A formula in one spelling: without brackets that change nothing."""
+    return ast.unparse(ast.parse(formula, mode="eval"))
+
+
 def ratio(top: str, bottom: str) -> str:
     """One formula over another."""
     return f"({top}) / ({bottom})"
@@ -146,35 +170,3 @@ def names_in(formula: str) -> list[str]:
     nodes = [node for node in ast.walk(ast.parse(formula, mode="eval")) if isinstance(node, ast.Name)]
     names = dict.fromkeys(node.id for node in sorted(nodes, key=lambda node: (node.lineno, node.col_offset)))
     return [name for name in names if name not in ("prev", "avg", "at", "opt")]
-
-
-def in_symbols(definition: str, name_of: Callable[[str], str]) -> str | None:
-    """A definition in words, such as ``(total debt - cash) / EBITDA``, as a formula; None where it is not whole.
-    ``name_of`` gives the formula of a phrase between operators."""
-    text, symbols = without_asides(definition).translate(ROUND), dict(enumerate(IN_WORDS, 1))
-    written, at, signs = [], 0, [*re.finditer(rf"{_OPERATOR.pattern}|[()]|\Z", text, re.I)]
-    if len(signs) > MOST_SIGNS:
-        return None
-    for match in signs:
-        if phrase := text[at : match.start()].strip(" ,:;.\"'"):
-            written.append(f"({name_of(phrase)})")
-        written.append(symbols.get(match.lastindex, match[0]))
-        at = match.end()
-    formula = " ".join(written).strip()
-    try:
-        with suppress(Unknown):  # the ones of the trial may give a divisor of 0
-            calculate(formula, lambda name, year: 1.0, 0)
-    except (SyntaxError, ValueError):
-        return None
-    return formula
-
-
-def without_asides(text: str) -> str:
-    """A definition without what explains a phrase in brackets behind it, or without a phrase that brackets define."""
-    for match in reversed([*_BRACKET.finditer(text)]):
-        before, after = text[: match.start()], text[match.end() :]
-        phrase = _OPERATOR.split(before.rpartition("(")[2])[-1]
-        if re.search(r"\w\s*$", phrase):
-            is_formula = _OPERATOR.search(match[1]) and not item_named(spoken(phrase))
-            text = f"{before.removesuffix(phrase)} {match[0]} {after}" if is_formula else f"{before}  {after}"
-    return text

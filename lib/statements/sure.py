@@ -13,11 +13,13 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
+from lib.filings.identity import Identity
 from lib.statements.asked import FILLER, SAID, Wanted, asked_for, asking_sentence
 from lib.statements.formulas import formula_named, item_named, spoken
 from lib.statements.labels import plain
 from lib.statements.reading import Cell, Reader, Result, read, stems
 from lib.statements.rows import Line, Sheet
+from lib.statements.vetoes import explained, vetoes
 
 FILE = Path(__file__).with_name("sure.json")
 READ, BESIDE = 5, 10  # pages that an answer is read from, and that it is compared with
@@ -33,11 +35,12 @@ class Reading(NamedTuple):
     result: Result
     features: dict[str, float]
     sure: float
+    vetoes: tuple[str, ...] = ()  # why no answer is given, however likely it is
 
     @property
     def is_sure(self) -> bool:
         """Whether it is given as an answer."""
-        return bool(self.result.text) and self.sure >= fitted()["least"]
+        return bool(self.result.text) and self.sure >= fitted()["least"] and not self.vetoes
 
 
 @cache
@@ -46,14 +49,43 @@ def fitted() -> dict:
     return json.loads(FILE.read_text(encoding="utf-8"))
 
 
-def reading(question: str, named: Mapping[str, Sequence[str]], sheets: Sequence[Sheet]) -> Reading:
-    """What is read from pages, best first: of the filings that a question names, with their names, else of all."""
+def reading(
+    question: str, named: Mapping[str, Sequence[str]], sheets: Sequence[Sheet], filings: Sequence[Identity] = ()
+) -> Reading:
+    """What is read from pages, best first: of the filings that a question names, with their names, else of all;
+    ``filings`` are those of the archive."""
     sheets = [sheet for sheet in sheets if sheet.doc_name in named] or [*sheets]
     names = sorted(set(chain(*named.values())))
     wanted = asked_for(question, names)
     result = read(wanted, sheets[:READ])
-    by_name = features(question, names, wanted, sheets[:BESIDE], result) if result.cells else {}
-    return Reading(wanted, result, by_name, chance(by_name) if by_name else 0.0)
+    if not result.cells:
+        return Reading(wanted, result, {}, 0.0)
+    by_name = features(question, names, wanted, sheets[:BESIDE], result)
+    return Reading(
+        wanted, result, by_name, chance(by_name), vetoes_of(question, names, wanted, result, sheets, filings)
+    )
+
+
+def vetoes_of(
+    question: str,
+    names: Sequence[str],
+    wanted: Wanted,
+    result: Result,
+    sheets: Sequence[Sheet],
+    filings: Sequence[Identity],
+) -> tuple[str, ...]:
+    """Why a reading is no answer: by what the question says, and by what is in doubt in its cells."""
+    places = {(sheet.doc_name, sheet.page): sheet for sheet in sheets}
+    lines = [line_of(cell, places[cell.doc_name, cell.page]) for cell in result.cells]
+    shown = [text for line in lines for text in (line.label, line.section)]
+    found = vetoes(question, explained(wanted, shown), names, filings)
+    found += [f"{cell.label}: {doubt}" for cell in result.cells for doubt in cell.doubts]
+    currencies = {cell.currency for cell in result.cells if cell.currency}
+    if len(currencies) > 1 or (wanted.currency and currencies and currencies != {wanted.currency}):
+        found.append(f"the table is in {' and '.join(sorted(currencies))}")
+    if wanted.unit and any(not cell.unit and not cell.is_share for cell in result.cells) and not wanted.form:
+        found.append("the table does not say in which unit its amounts are")
+    return tuple(dict.fromkeys(found))
 
 
 def chance(by_name: Mapping[str, float]) -> float:
