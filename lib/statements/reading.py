@@ -122,6 +122,7 @@ class Reader:
 
 LOSS = re.compile(r"\bloss(?:es)?\b")
 _GAIN = re.compile(r"\b(?:income(?! tax)|profits?|earnings|gains?)\b")
+BALANCES_OF_ANY_SIGN = ("equity", "retained", "treasury_stock", "working_capital")
 SIGNED = ("net_income", "operating_income", "pretax_income", "gross_profit")
 
 
@@ -135,7 +136,7 @@ def signed(name: str, line: Line, column: int, sheet: Sheet) -> tuple[float, lis
     """A row's value with the sign of its item, and what is in doubt: outflows are positive, losses negative whether or
     not the statement prints them so, and tax benefits are negative tax."""
     value, item = line.values[column], items().get(name, {})
-    if item.get("is_outflow"):
+    if item.get("is_outflow") or (item.get("kind") == "balance" and name not in BALANCES_OF_ANY_SIGN):
         return abs(value), []
     if name == "income_tax":
         return value * sign_of_tax(line, column, sheet), []
