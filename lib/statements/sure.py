@@ -13,10 +13,12 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
+from lib.filings.identity import Identity
 from lib.statements.asked import FILLER, SAID, Wanted, asked_for, asking_sentence
 from lib.statements.formulas import formula_named, item_named, spoken
 from lib.statements.reading import Cell, Reader, Result, read, stems
 from lib.statements.rows import Line, Sheet, plain
+from lib.statements.vetoes import explained, vetoes
 
 FILE = Path(__file__).with_name("sure.json")
 READ, BESIDE = 5, 10  # pages that an answer is read from, and that it is compared with
@@ -32,11 +34,12 @@ class Reading(NamedTuple):
     result: Result
     features: dict[str, float]
     sure: float
+    vetoes: tuple[str, ...] = ()  # reasons why no answer may be given, however sure it is
 
     @property
     def is_sure(self) -> bool:
         """Whether it is given as an answer."""
-        return bool(self.result.text) and self.sure >= fitted()["least"]
+        return bool(self.result.text) and not self.vetoes and self.sure >= fitted()["least"]
 
 
 @cache
@@ -45,14 +48,27 @@ def fitted() -> dict:
     return json.loads(FILE.read_text(encoding="utf-8"))
 
 
-def reading(question: str, named: Mapping[str, Sequence[str]], sheets: Sequence[Sheet]) -> Reading:
-    """What is read from pages, best first: of the filings that a question names, with their names, else of all."""
+def reading(
+    question: str, named: Mapping[str, Sequence[str]], sheets: Sequence[Sheet], filings: Sequence[Identity] = ()
+) -> Reading:
+    """What is read from pages, best first: of the filings that a question names, with their names, else of all.
+
+    ``filings`` are the archive's: a company that is not among them is a veto.
+    """
     sheets = [sheet for sheet in sheets if sheet.doc_name in named] or [*sheets]
     names = sorted(set(chain(*named.values())))
     wanted = asked_for(question, names)
     result = read(wanted, sheets[:READ])
     by_name = features(question, names, wanted, sheets[:BESIDE], result) if result.cells else {}
-    return Reading(wanted, result, by_name, chance(by_name) if by_name else 0.0)
+    against = vetoes(question, explained(wanted, labels_of(result.cells, sheets)), names, filings)
+    return Reading(wanted, result, by_name, chance(by_name) if by_name else 0.0, tuple(against))
+
+
+def labels_of(cells: Sequence[Cell], sheets: Sequence[Sheet]) -> list[str]:
+    """The labels and sections of the rows that cells are of."""
+    by_place = {(sheet.doc_name, sheet.page): sheet for sheet in sheets}
+    lines = [line_of(cell, by_place[cell.doc_name, cell.page]) for cell in cells]
+    return [text for line in lines for text in (line.label, line.section)]
 
 
 def chance(by_name: Mapping[str, float]) -> float:

@@ -12,7 +12,7 @@ from pathlib import Path
 from lib.files import read_yaml
 from lib.filings.identity import Identity
 from lib.filings.names import alphanumeric, company_key, forms
-from lib.statements.asked import FILLER, Wanted, asking_of, in_years, sentences_of, without_names
+from lib.statements.asked import FILLER, Wanted, asking_of, in_years, is_framing, sentences_of, without_names
 from lib.statements.formulas import items, names_in
 from lib.statements.grammar import clean, tokens_in
 from lib.statements.rows import plain
@@ -70,7 +70,15 @@ def stem(word: str) -> str:
 
 def changed(bare: str, wanted: Wanted) -> list[str]:
     """What the words beside line items change: an adjusted figure, a part, a forecast, a choice, a negation."""
-    text, known = clean(bare), words()
+    sentences, known = sentences_of(bare), words()
+    framing = [one for one in sentences if is_framing(one)]
+    text = clean(" . ".join(one for one in sentences if one not in framing))
+    reasons = [
+        f"{reason}: “{match[0]}”"
+        for reason, pattern in known["changed"].items()
+        if known["everywhere"].fullmatch(clean(reason).replace(" , ", " "))
+        and (match := pattern.search(clean(" . ".join(framing))))
+    ]
     free = bytearray(b"\1" * len(text))
     operators = []
     for token in tokens_in(text):
@@ -88,7 +96,6 @@ def changed(bare: str, wanted: Wanted) -> list[str]:
         is_of_row = {*match[0].split()} <= of_rows - {*wanted.unread}
         return any(free[match.start() : match.end()]) and not is_of_row
 
-    reasons = []
     for reason, pattern in known["changed"].items():
         found = [match for match in pattern.finditer(text) if is_free(match)]
         if is_change:
