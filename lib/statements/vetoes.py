@@ -12,7 +12,7 @@ from pathlib import Path
 from lib.files import read_yaml
 from lib.filings.identity import Identity
 from lib.filings.names import alphanumeric, company_key, forms
-from lib.statements.asked import FILLER, Wanted, asking_of, in_years, is_framing, sentences_of, without_names
+from lib.statements.asked import DATE, FILLER, Wanted, asking_of, in_years, is_framing, sentences_of, without_names
 from lib.statements.formulas import items, names_in
 from lib.statements.grammar import clean, tokens_in
 from lib.statements.rows import plain
@@ -105,6 +105,11 @@ def changed(bare: str, wanted: Wanted) -> list[str]:
     if known["yes_or_no"].match(asking) and not re.search(rf"{known['polite'].pattern}", asking.partition(" ")[2][:40]):
         reasons.append("the question is answered with yes or no")
     balances = [name for name in names_in(wanted.formula) if items().get(name, {}).get("kind") == "balance"]
+    if wanted.source == "item" and balances and "prev(" in wanted.formula and "cash flow" in text:
+        reasons.append("a change as the cash flow statement has it is no difference of two balances")
+    days = {match[0].lower() for match in DATE.finditer(bare) if match[0].lower() != "may"}
+    if len(days) > 1 and not is_change:
+        reasons.append("several dates are named")
     if wanted.source == "item" and balances and (verb := next(filter(is_free, known["flows"].finditer(text)), None)):
         reasons.append(f"“{verb[0]}” is asked of a balance, which has no flow")
     return reasons
