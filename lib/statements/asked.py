@@ -264,7 +264,7 @@ def within_brackets(text: str) -> str:
 
 def is_list(node: Node) -> bool:
     """Whether a text names things without saying what is done with them: ``average inventories and 365 days``."""
-    return node.power == LISTED or bool(node.parts)
+    return node.power == LISTED or bool(node.parts) or re.fullmatch(r"avg\(\w+\)", node.formula) is not None
 
 
 def read_sentence(sentence: str, n_years: int) -> tuple[Node, set[str], dict[str, str], list[str], str]:
@@ -315,7 +315,7 @@ def combined(definition: Definition, asked: Node) -> tuple[Node, str]:
     listed = set(names_in(node.formula))
     about = next((one for one in formulas().values() if f"({one['is']})" == asked.formula), None)
     for formula in (about["is"], about.get("or")) if about else ():
-        if formula and set(names_in(formula)) == listed:
+        if formula and (set(names_in(formula)) == listed or (len(listed) == 1 and listed < set(names_in(formula)))):
             for name in listed:
                 if f"avg({name})" in node.formula and f"avg({name})" not in formula:
                     formula = re.sub(rf"\b{name}\b", f"avg({name})", formula)

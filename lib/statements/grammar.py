@@ -345,6 +345,8 @@ class Formula(Transformer):
         return replace(self.over(part, sign, whole), form="percent")
 
     def as_share(self, part: Node, sign, whole: Node) -> Node:
+        if part.power == 0 and part.formula.endswith(f"/ {whole.formula})"):
+            return part  # gross margin as a percentage of revenue
         return replace(self.over(part, sign, whole), form="percent")
 
     def ratio_of(self, sign, top: Node, _to, bottom: Node) -> Node:

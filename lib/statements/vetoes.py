@@ -18,6 +18,7 @@ from lib.statements.grammar import clean, tokens_in
 from lib.statements.rows import plain
 
 CAPITALISED = re.compile(r"(?<![\w&])[A-Z][\w&'’.-]*")
+ACCRUED = {"income_tax", "interest_expense", "net_interest_expense"}  # an expense that is not what is paid in cash
 MOST_WORDS = 6  # unread words that a reason names
 
 
@@ -82,7 +83,7 @@ def changed(bare: str, wanted: Wanted) -> list[str]:
     free = bytearray(b"\1" * len(text))
     operators = []
     for token in tokens_in(text):
-        if token.kind == "NAME":
+        if token.kind in ("NAME", "BOTH_ENDS"):
             free[token.place : token.place + len(token.text)] = bytes(len(token.text))
         elif token.kind in ("EXCEPT", "MINUS") and not wanted.problem and wanted.source in ("two", "question"):
             operators.append((token.place, token.place + len(token.text)))
@@ -104,6 +105,9 @@ def changed(bare: str, wanted: Wanted) -> list[str]:
     asking = clean(asking_of(sentences_of(bare)))
     if known["yes_or_no"].match(asking) and not re.search(rf"{known['polite'].pattern}", asking.partition(" ")[2][:40]):
         reasons.append("the question is answered with yes or no")
+    paid = next(filter(is_free, known["paid"].finditer(text)), None)
+    if wanted.source == "item" and paid and wanted.formula in ACCRUED:
+        reasons.append(f"“{paid[0]}” may ask for an expense or for what was paid in cash")
     balances = [name for name in names_in(wanted.formula) if items().get(name, {}).get("kind") == "balance"]
     if wanted.source == "item" and balances and "prev(" in wanted.formula and "cash flow" in text:
         reasons.append("a change as the cash flow statement has it is no difference of two balances")

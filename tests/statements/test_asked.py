@@ -195,6 +195,12 @@ VETOED = [
     "What was Tarnbeck's net income in 2021? Exclude the restructuring.",
     "What was Tarnbeck's long-term debt issued in 2021?", "What was Tarnbeck's organic revenue growth in 2021?",
     "By what percent did Tarnbeck's gross margin change in 2021?", "What was Tarnbeck's market share in 2021?",
+    "What were Tarnbeck's opening inventories for 2021?", "What did Tarnbeck pay for income taxes in 2021?",
+    "What was Tarnbeck's net loss in 2021?", "What was Tarnbeck's revenue between January and March 2021?",
+    "What was the increase in Tarnbeck's receivables in its 2021 cash flow statement?",
+    "What was Tarnbeck's revenue in calendar 2021?", "What was Tarnbeck's sales volume in 2021?",
+    "What was Tarnbeck's goodwill from the Corrandale deal in 2021?", "What was Tarnbeck's dividend yield in 2021?",
+    "How many days of payables did Tarnbeck have in 2021? Use average accounts payable, net sales and 365 days.",
 ]  # fmt: skip
 
 
