@@ -35,7 +35,8 @@ def readings(study: Study) -> pd.DataFrame:
     for one in questions[list(map(bool, map(figure, questions["answer"], questions["question"])))].itertuples():
         named = named_filings(study)[one.question_id]
         near = [*places[one.question_id].itertuples(index=False, name=None)][: sure.BESIDE]
-        _, result, found, _ = sure.reading(one.question, named, [sheet_of(study, *place) for place in near])
+        read = sure.reading(one.question, named, [sheet_of(study, *place) for place in near])
+        result, found = read.result, read.features
         is_right = bool(result.text) and answer_right(result.text, one.answer, one.question)
         about = {"question_id": one.question_id, "set": study.dataset.name, "company": one.company}
         rows.append(about | {"is_read": bool(result.text), "right": is_right} | found)

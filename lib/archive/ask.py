@@ -142,7 +142,8 @@ class Archive:
         filings = {filing.doc_name: filing for filing in self.filings}
         (named,), asked = filings_named([question], self.filings), asked_period(question)
         places = best[["doc_name", "page", "text"]].itertuples(index=False, name=None)
-        read = reading(question, named, [sheet(name, page, filings[name].year, text) for name, page, text in places])
+        sheets = [sheet(name, page, filings[name].year, text) for name, page, text in places]
+        read = reading(question, named, sheets, self.filings)
         least = fitted()["least"]
         unsure = f"{read.result.text} was read, with a chance of {read.sure:.0%} of being right; {least:.0%} is needed"
         pages = []
@@ -152,7 +153,12 @@ class Archive:
             about |= {"filing": filing.header, "fits": fits(filing, named, asked), "passage": passage}
             pages.append(about)
         answer = {"question": question, "answer": None, "confidence": round(read.sure, 3)}
-        answer |= {"why_not": read.result.why_not or unsure, "formula": "", "cells": [], "pages": pages}
+        answer |= {
+            "why_not": read.result.why_not or "; ".join(read.vetoes) or unsure,
+            "formula": "",
+            "cells": [],
+            "pages": pages,
+        }
         if read.is_sure:
             answer |= {"answer": read.result.text, "why_not": "", "formula": read.result.formula}
             answer["cells"] = list(map(cell_record, read.result.cells))

@@ -42,7 +42,8 @@ _FILE = read_yaml(Path(__file__).with_name("asked.yaml"))
 CURRENCIES = {code: re.compile(pattern, re.I) for code, pattern in _FILE.pop("currencies").items()}
 _PATTERNS = {name: re.compile("".join(pieces), re.I) for name, pieces in _FILE.items()}
 DEFINED, TERMS, FILLER, SAID, LEGAL = map(_PATTERNS.get, "defined terms filler said legal".split())
-DIGITS, IN_PERCENT, DATE = map(_PATTERNS.get, "digits in_percent date".split())
+DIGITS, IN_PERCENT, DATE, FRAMING = map(_PATTERNS.get, "digits in_percent date framing".split())
+CLAUSE = re.compile(r"[:,]\s+(?=(?:what|how (?:much|many|high|large)|which)\b)", re.I)
 YEAR_BEFORE, YEAR_AFTER, OF_FILING = map(_PATTERNS.get, "year_before year_after of_filing".split())
 #: Signs that make a text in words a formula.
 OPERATORS = {
@@ -107,6 +108,8 @@ def asked_for(question: str, names: Sequence[str]) -> Wanted:
     for other in others:
         more = prepared(other, False)
         flags |= more.flags & {"AT_END", "BOTH_ENDS"}
+        if is_framing(other):
+            continue
         unread += [token.text for token in more.read if token.kind in ("WORD", *(() if definition else ("NAME",)))]
     source, form, formula = source_of(node), node.form, node.formula
     if definition:
@@ -186,7 +189,20 @@ def sentences_of(question: str) -> list[str]:
         r"\b(i)\.\s?(e)\.|\b(e)\.\s?(g)\.|\b(U)\.(S)\.", lambda m: "".join(filter(None, m.groups())), question
     )
     text = re.sub(r"\b(vs|inc|corp|approx|no)\.", r"\1", text, flags=re.I)
-    return [part for part in re.split(r"(?<=[?!;])\s+|(?<=[.])\s+(?=[A-Z(])", text) if part.strip()] or [text]
+    parts = [part for part in re.split(r"(?<=[?!;])\s+|(?<=[.])\s+(?=[A-Z(])", text) if part.strip()] or [text]
+    return [clause for part in parts for clause in clauses_of(part)]
+
+
+def clauses_of(sentence: str) -> list[str]:
+    """A sentence, apart from a clause that only says from what to answer: ``Based on the filing, what ...``."""
+    match = CLAUSE.search(sentence)
+    before = sentence[: match.start()] if match else ""
+    return [before, sentence[match.end() :]] if match and is_framing(before) else [sentence]
+
+
+def is_framing(sentence: str) -> bool:
+    """Whether a sentence only says how or from what to answer."""
+    return bool(FRAMING.search(sentence)) and "?" not in sentence and not has_name(sentence)
 
 
 def has_name(sentence: str) -> bool:
@@ -248,11 +264,12 @@ def within_brackets(text: str) -> str:
 
 def is_list(node: Node) -> bool:
     """Whether a text names things without saying what is done with them: ``average inventories and 365 days``."""
-    return node.power == LISTED or bool(node.parts)
+    return node.power == LISTED or bool(node.parts) or re.fullmatch(r"avg\(\w+\)", node.formula) is not None
 
 
 def read_sentence(sentence: str, n_years: int) -> tuple[Node, set[str], dict[str, str], list[str], str]:
     """What a sentence asks for, its flags, rows and unread words, and why it is not one formula."""
+    sentence = without_asides(sentence)
     try:
         node, tokens = formula_in(sentence, False, n_years)
     except NotRead as error:
@@ -263,8 +280,20 @@ def read_sentence(sentence: str, n_years: int) -> tuple[Node, set[str], dict[str
         rows = {"row_0": " ".join(words) or UNSAID} if named is None else {}
         is_same = len({one.name for one in tokens.read if one.kind == "NAME"}) == 1
         is_plain = is_same and not any(one.kind in OPERATORS for one in tokens.read)
-        return node, tokens.flags, rows, words, str(error) if not is_plain and (named or words) else ""
+        why = str(error) if named or words else "nothing is named that could be looked for"
+        return node, tokens.flags, rows, words, "" if is_plain else why
     return node, tokens.flags, dict(tokens.rows), list(tokens.unread), ""
+
+
+def without_asides(sentence: str) -> str:
+    """A sentence without brackets that only name again what stands before them, or a unit or a period."""
+    for match in reversed([*re.finditer(r"\([^()]*\)", sentence)]):
+        inside = {token.kind for token in tokens_in(clean(match[0][1:-1]))}
+        before = tokens_in(clean(sentence[: match.start()]))[-1:]
+        is_again = "NAME" not in inside or (before and before[0].kind == "NAME")
+        if is_again and not inside & (OPERATORS | {"WORD"}):
+            sentence = f"{sentence[: match.start()]} {sentence[match.end() :]}"
+    return sentence
 
 
 def source_of(node: Node) -> str:
@@ -286,7 +315,7 @@ def combined(definition: Definition, asked: Node) -> tuple[Node, str]:
     listed = set(names_in(node.formula))
     about = next((one for one in formulas().values() if f"({one['is']})" == asked.formula), None)
     for formula in (about["is"], about.get("or")) if about else ():
-        if formula and set(names_in(formula)) == listed:
+        if formula and (set(names_in(formula)) == listed or (len(listed) == 1 and listed < set(names_in(formula)))):
             for name in listed:
                 if f"avg({name})" in node.formula and f"avg({name})" not in formula:
                     formula = re.sub(rf"\b{name}\b", f"avg({name})", formula)

@@ -31,7 +31,7 @@ LISTED = 99  # the power of a list of amounts and numbers, which is no formula
 #: Line items that an expense is taken off: what "excluding" an expense does to them depends on who speaks.
 INCOMES = {"gross_profit", "operating_income", "pretax_income", "net_income", "operating_cash", "comprehensive_income"}
 #: Words before a name that leave it what it is, beside those that are passed.
-WIDER = {*"total consolidated overall full annual average year end".split()}
+WIDER = {*"unadjusted total consolidated overall full annual average year end".split()}
 #: Operators whose words are others in a definition or beside one name alone.
 ONLY_WITH = {"TO": "RATIO", "BY": "DIVIDE", "FROM": "SUBTRACT", "THAN": "MORE"}
 
@@ -83,7 +83,7 @@ def clean(text: str) -> str:
 
 
 def alternatives(pattern: str) -> list[str]:
-    """The alternatives of a regular expression, outside of its brackets: each is matched alone, as the longest counts."""
+    """The alternatives of a regular expression outside of its brackets, to be matched alone: the longest counts."""
     parts, depth = [""], 0
     for sign in re.findall(r"\\.|\[(?:\\.|[^\]\\])+\]|.", pattern):
         depth += (sign == "(") - (sign == ")")
@@ -345,6 +345,8 @@ class Formula(Transformer):
         return replace(self.over(part, sign, whole), form="percent")
 
     def as_share(self, part: Node, sign, whole: Node) -> Node:
+        if part.power == 0 and part.formula.endswith(f"/ {whole.formula})"):
+            return part  # gross margin as a percentage of revenue
         return replace(self.over(part, sign, whole), form="percent")
 
     def ratio_of(self, sign, top: Node, _to, bottom: Node) -> Node:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from lib.filings.identity import Identity
 from lib.statements.asked import FILLER, SAID, Wanted, asked_for, asking_sentence
-from lib.statements.formulas import formula_named, item_named, spoken
+from lib.statements.formulas import formula_named, item_named, items, spoken
 from lib.statements.labels import plain
 from lib.statements.reading import Cell, Reader, Result, read, stems
 from lib.statements.rows import Line, Sheet
@@ -61,9 +61,8 @@ def reading(
     if not result.cells:
         return Reading(wanted, result, {}, 0.0)
     by_name = features(question, names, wanted, sheets[:BESIDE], result)
-    return Reading(
-        wanted, result, by_name, chance(by_name), vetoes_of(question, names, wanted, result, sheets, filings)
-    )
+    found = vetoes_of(question, names, wanted, result, sheets, filings)
+    return Reading(wanted, result, by_name, chance(by_name), found)
 
 
 def vetoes_of(
@@ -83,6 +82,9 @@ def vetoes_of(
     currencies = {cell.currency for cell in result.cells if cell.currency}
     if len(currencies) > 1 or (wanted.currency and currencies and currencies != {wanted.currency}):
         found.append(f"the table is in {' and '.join(sorted(currencies))}")
+    amounts = [cell.unit for cell in result.cells if not (cell.is_share or items().get(cell.name, {}).get("per_share"))]
+    if len(amounts) > 1 and "" in amounts and any(amounts):
+        found.append("one of the tables does not say in which unit its amounts are")
     if wanted.unit and any(not cell.unit and not cell.is_share for cell in result.cells) and not wanted.form:
         found.append("the table does not say in which unit its amounts are")
     return tuple(dict.fromkeys(found))

@@ -12,12 +12,13 @@ from pathlib import Path
 from lib.files import read_yaml
 from lib.filings.identity import Identity
 from lib.filings.names import alphanumeric, company_key, forms
-from lib.statements.asked import FILLER, Wanted, asking_of, in_years, sentences_of, without_names
+from lib.statements.asked import DATE, FILLER, Wanted, asking_of, in_years, is_framing, sentences_of, without_names
 from lib.statements.formulas import items, names_in
 from lib.statements.grammar import clean, tokens_in
 from lib.statements.labels import plain
 
 CAPITALISED = re.compile(r"(?<![\w&])[A-Z][\w&'’.-]*")
+ACCRUED = {"income_tax", "interest_expense", "net_interest_expense"}  # an expense that is not what is paid in cash
 MOST_WORDS = 6  # unread words that a reason names
 
 
@@ -70,11 +71,19 @@ def stem(word: str) -> str:
 
 def changed(bare: str, wanted: Wanted) -> list[str]:
     """What the words beside line items change: an adjusted figure, a part, a forecast, a choice, a negation."""
-    text, known = clean(bare), words()
+    sentences, known = sentences_of(bare), words()
+    framing = [one for one in sentences if is_framing(one)]
+    text = clean(" . ".join(one for one in sentences if one not in framing))
+    reasons = [
+        f"{reason}: “{match[0]}”"
+        for reason, pattern in known["changed"].items()
+        if known["everywhere"].fullmatch(clean(reason).replace(" , ", " "))
+        and (match := pattern.search(clean(" . ".join(framing))))
+    ]
     free = bytearray(b"\1" * len(text))
     operators = []
     for token in tokens_in(text):
-        if token.kind == "NAME":
+        if token.kind in ("NAME", "BOTH_ENDS"):
             free[token.place : token.place + len(token.text)] = bytes(len(token.text))
         elif token.kind in ("EXCEPT", "MINUS") and not wanted.problem and wanted.source in ("two", "question"):
             operators.append((token.place, token.place + len(token.text)))
@@ -88,7 +97,6 @@ def changed(bare: str, wanted: Wanted) -> list[str]:
         is_of_row = {*match[0].split()} <= of_rows - {*wanted.unread}
         return any(free[match.start() : match.end()]) and not is_of_row
 
-    reasons = []
     for reason, pattern in known["changed"].items():
         found = [match for match in pattern.finditer(text) if is_free(match)]
         if is_change:
@@ -97,7 +105,15 @@ def changed(bare: str, wanted: Wanted) -> list[str]:
     asking = clean(asking_of(sentences_of(bare)))
     if known["yes_or_no"].match(asking) and not re.search(rf"{known['polite'].pattern}", asking.partition(" ")[2][:40]):
         reasons.append("the question is answered with yes or no")
+    paid = next(filter(is_free, known["paid"].finditer(text)), None)
+    if wanted.source == "item" and paid and wanted.formula in ACCRUED:
+        reasons.append(f"“{paid[0]}” may ask for an expense or for what was paid in cash")
     balances = [name for name in names_in(wanted.formula) if items().get(name, {}).get("kind") == "balance"]
+    if wanted.source == "item" and balances and "prev(" in wanted.formula and "cash flow" in text:
+        reasons.append("a change as the cash flow statement has it is no difference of two balances")
+    days = {match[0].lower() for match in DATE.finditer(bare) if match[0].lower() != "may"}
+    if len(days) > 1 and not is_change:
+        reasons.append("several dates are named")
     if wanted.source == "item" and balances and (verb := next(filter(is_free, known["flows"].finditer(text)), None)):
         reasons.append(f"“{verb[0]}” is asked of a balance, which has no flow")
     return reasons

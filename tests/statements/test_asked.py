@@ -1,0 +1,241 @@
+"""What questions ask for, in many wordings, and why some get no answer."""
+
+import ast
+import time
+from datetime import date
+from itertools import chain
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lib.files import read_yaml
+from lib.filings.identity import Identity, filings_named
+from lib.statements.asked import asked_for
+from lib.statements.formulas import canonical, formulas, items, names_in
+from lib.statements.grammar import TOO_LONG, NotRead, clean, formula_in
+from lib.statements.rows import Column, Line, Sheet
+from lib.statements.sure import reading
+from lib.statements.vetoes import explained, vetoes
+
+WORDINGS = read_yaml(Path(__file__).with_name("wordings.yaml"))
+FILINGS = [
+    Identity(2021, None, [], "10-K", f"{name.upper()}_2021_10K", f"{name} {kind}", (f"{name} {kind}", name.upper()))
+    for name, kind in (("Tarnbeck", "Machinery"), ("Orvellow", "Foods"))
+]
+
+
+def read(question: str):
+    """What is wanted, and the vetoes, over an archive of two companies."""
+    (named,) = filings_named([question], FILINGS)
+    names = sorted(set(chain(*named.values())))
+    wanted = asked_for(question, names)
+    return wanted, vetoes(question, wanted, names, FILINGS)
+
+
+@pytest.mark.parametrize(("formula", "wordings"), WORDINGS.items(), ids=WORDINGS)
+def test_five_wordings_ask_for_the_same(formula, wordings):
+    assert len(wordings) == 5
+    for wording in wordings:
+        wanted, against = read(wording.format(c="Tarnbeck", y=2021))
+        assert (wanted.formula, wanted.year, against) == (formula, 2021, []), wording
+
+
+DEFINITIONS = {
+    "dividends over net income": "dividends / net_income",
+    "revenue divided by total assets": "revenue / total_assets",
+    "net sales plus interest income less cost of sales": "revenue + interest_income - cost_of_sales",
+    "(cash + receivables) / current liabilities": "(cash + receivables) / current_liabilities",
+    "365 x average accounts payable over cost of goods sold": "365 * avg(payables) / cost_of_sales",
+    "average of revenue and net income": "(revenue + net_income) / 2",
+    "the average of the inventories at the start and at the end of the year": "avg(inventories)",
+    "average inventories (opening and closing)": "avg(inventories)",
+    "cash and cash equivalents, marketable securities and trade receivables over total current liabilities":
+        "(cash + short_investments + receivables) / current_liabilities",
+    "1 minus dividends over net income": "1 - dividends / net_income",  # not (1 - dividends) / net income
+    "operating income plus depreciation over revenue": "(operating_income + depreciation) / revenue",
+    "long-term debt over long-term debt plus equity": "long_debt / (long_debt + equity)",
+    "the cash inflow from operating activities less purchases of PP&E and of intangible assets":
+        "operating_cash - (capex + intangible_purchases)",
+    "total current assets excluding inventories": "current_assets - inventories",
+    "sales net of cost of sales": "revenue - cost_of_sales",
+    "EBITDA (operating income plus depreciation) / revenue": "(operating_income + depreciation) / revenue",
+    "FY2020 COGS + change in inventory between FY2019 and FY2020":
+        "at(cost_of_sales, 2020) + (at(inventories, 2020) - at(inventories, 2019))",
+    "average accounts payable between FY2019 and FY2020": "(at(payables, 2020) + at(payables, 2019)) / 2",
+    "operating income x (1 - 25%)": "operating_income * (1 - 25 / 100)",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("definition", "formula"), DEFINITIONS.items())
+def test_a_definition_in_words_is_a_formula(definition, formula):
+    assert canonical(formula_in(definition, True)[0].formula) == canonical(formula)
+
+
+@pytest.mark.parametrize(
+    ("definition", "why"),
+    [
+        ("revenue over", "not read as an operation"),
+        ("1 + revenue", "an amount and a number"),
+        ("revenue times net income", "neither an amount nor a ratio"),
+        ("operating income excluding depreciation", "not clear"),
+        (" + ".join(["cash"] * 3000), TOO_LONG),
+        ("(" * 900 + "cash + debt" + ")" * 900, TOO_LONG),
+        ("- " * 5000, TOO_LONG),
+    ],
+)
+def test_what_is_no_formula_is_one_sentence_in_linear_time(definition, why):
+    start = time.monotonic()
+    with pytest.raises(NotRead, match=why):
+        formula_in(definition, True)
+    assert time.monotonic() - start < 5
+    wanted = asked_for(f"What was Acme's leverage in 2020, defined as {definition[:3900]}?", ["Acme"])
+    assert wanted.source != "question"
+    assert wanted.problem or wanted.unread
+
+
+@given(
+    st.text("ab+-*/() 1%,", max_size=16)
+    | st.lists(
+        st.sampled_from(
+            "average of revenue over and plus less ( ) cash ratio to share 365 , fy2020 excluding more than".split()
+        )
+    ).map(" ".join)
+)
+def test_any_text_is_a_formula_or_not_read(text):
+    for is_defined in (True, False):
+        try:
+            node, tokens = formula_in(text, is_defined)
+        except NotRead:
+            continue
+        ast.parse(node.formula, mode="eval")
+        assert set(names_in(node.formula)) <= items().keys() | tokens.rows.keys()
+
+
+@given(st.text(max_size=80))
+def test_any_question_is_read_and_vetoed_or_not(question):
+    wanted, against = read(question)
+    ast.parse(wanted.formula, mode="eval")
+    assert all(isinstance(reason, str) for reason in against)
+
+
+PERIODS = {
+    "What was Tarnbeck's revenue growth from FY2020 to FY2021?": ("revenue / at(revenue, 2020) - 1", "percent"),
+    "By what percent did Tarnbeck's revenue grow in 2021?": ("revenue / prev(revenue) - 1", "percent"),
+    "How much higher was Tarnbeck's revenue in 2021 than in 2020?": ("revenue - at(revenue, 2020)", ""),
+    "How much lower was Tarnbeck's revenue in 2021 than in 2020?": ("at(revenue, 2020) - revenue", ""),
+    "By how many percentage points did Tarnbeck's gross margin change in 2021?":
+        ("gross_profit / revenue - prev(gross_profit / revenue)", "percent"),
+    "What was the sum of Tarnbeck's net income for 2020 to 2021?":
+        ("at(net_income, 2021) + at(net_income, 2020)", ""),
+    "What dividends did Tarnbeck pay together in 2020 and 2021?": ("at(dividends, 2021) + at(dividends, 2020)", ""),
+    "What was Tarnbeck's two-year average of capex from FY2020 to FY2021?":
+        ("(at(capex, 2021) + at(capex, 2020)) / 2", ""),
+    "What was the CAGR of Tarnbeck's revenue from 2018 to 2021?":
+        ("(revenue / at(revenue, 2018)) ** (1 / 3) - 1", "percent"),
+    "What was Tarnbeck's net income in the year before 2022?": ("net_income", ""),
+    "According to the 2022 10-K, what was Tarnbeck's net income in 2021?": ("net_income", ""),
+    "How much more did Tarnbeck spend on R&D than on capex in 2021?": ("research - capex", ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("question", "asked"), PERIODS.items())
+def test_a_formula_is_over_the_periods_that_are_asked_about(question, asked):
+    wanted, against = read(question)
+    assert (wanted.formula, wanted.form) == asked
+    assert (wanted.year, against) == (2021, [])
+
+
+@pytest.mark.parametrize(
+    ("question", "asked"),
+    [
+        ("total assets at January 31, 2022", {"end": date(2022, 1, 31)}),
+        ("revenue for the year ended 31 December 2021", {"end": date(2021, 12, 31)}),
+        ("revenue of fiscal 2021, the year ended December 31", {"end": date(2021, 12, 31)}),
+        ("inventories at the end of June 2021", {"end": date(2021, 6, 30)}),
+        ("net sales in Q1 2022", {"quarter": 1, "months": 3, "end": None}),
+        ("net sales in the second quarter of fiscal 2022", {"quarter": 2, "months": 3}),
+        ("net sales in the 26 weeks ended July 30, 2022", {"months": 6, "end": date(2022, 7, 30)}),
+        ("revenue in 2021 in euros", {"currency": "EUR"}),
+        ("revenue in 2021 in USD millions", {"currency": "USD", "unit": 1e6}),
+    ],
+)
+def test_a_day_a_quarter_and_a_currency_are_kept(question, asked):
+    wanted, against = read(f"What was Tarnbeck's {question}?")
+    assert {name: getattr(wanted, name) for name in asked} == asked
+    assert against == []
+
+
+VETOED = [
+    "What was FY2021 net income for Apple?", "What was FY2021 net income for apple?",
+    "How much goodwill did Tarnbeck impair in 2021?", "What was Tarnbeck's revenue per share in 2021?",
+    "What was the revenue of Tarnbeck's competitors in 2021?",
+    "What was Tarnbeck's share in the United States in 2021?",
+    "What was Tarnbeck's revenue in the United States in 2021?", "What was Tarnbeck's net income in the prior year?",
+    "What was Tarnbeck's operating income excluding restructuring in 2021?",
+    "What was Tarnbeck's adjusted operating income in 2021?", "What was Tarnbeck's non-GAAP net income in FY2021?",
+    "What is Tarnbeck's expected revenue for 2023?", "What revenue guidance did Tarnbeck give for 2022?",
+    "Why did Tarnbeck's gross margin fall in 2021?", "Did Tarnbeck's revenue grow in 2021?",
+    "Which of Tarnbeck's segments had the highest revenue in 2021?", "How many employees did Tarnbeck have in 2021?",
+    "What were Tarnbeck's revenue and net income in 2021?",
+    "What was Tarnbeck's revenue in 2021? What was its net income in 2021?",
+    "What was Tarnbeck's revenue in 2020 and 2021?", "What was Tarnbeck's pro forma revenue in 2021?",
+    "How much revenue did Tarnbeck not recognise in 2021?",
+    "How did Tarnbeck's revenue compare with Orvellow's in 2021?",
+    "What was Tarnbeck's revenue from batteries in 2021?",
+    "How much cash did Tarnbeck generate in 2021?", "What was Tarnbeck's revenue in 2021 before acquisitions?",
+    "What was revenue in 2021?", "What was the statutory tax rate of Tarnbeck in 2021?",
+    "What was Tarnbeck's net income attributable to noncontrolling interests in 2021?",
+    "What was half of Tarnbeck's revenue in 2021?", "How much did Tarnbeck pay for inventories in 2021?",
+    "What was Tarnbeck's machinery segment operating income in 2021?",
+    "What was Tarnbeck's trailing twelve month revenue at June 2021?",
+    "In which year was Tarnbeck's revenue highest?", "What was Tarnbeck's average net income in 2021?",
+    "What would Tarnbeck's net income be in 2021 without the tax?", "What was Tarnbeck's revenue target for 2021?",
+    "What was Tarnbeck's net income in 2021? Exclude the restructuring.",
+    "What was Tarnbeck's long-term debt issued in 2021?", "What was Tarnbeck's organic revenue growth in 2021?",
+    "By what percent did Tarnbeck's gross margin change in 2021?", "What was Tarnbeck's market share in 2021?",
+    "What were Tarnbeck's opening inventories for 2021?", "What did Tarnbeck pay for income taxes in 2021?",
+    "What was Tarnbeck's net loss in 2021?", "What was Tarnbeck's revenue between January and March 2021?",
+    "What was the increase in Tarnbeck's receivables in its 2021 cash flow statement?",
+    "What was Tarnbeck's revenue in calendar 2021?", "What was Tarnbeck's sales volume in 2021?",
+    "What was Tarnbeck's goodwill from the Corrandale deal in 2021?", "What was Tarnbeck's dividend yield in 2021?",
+    "How many days of payables did Tarnbeck have in 2021? Use average accounts payable, net sales and 365 days.",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("question", VETOED)
+def test_what_was_not_read_or_changes_the_meaning_gets_no_answer(question):
+    wanted, against = read(question)
+    assert against or wanted.formula in ("goodwill_impairment", "debt_issued"), wanted
+
+
+def test_words_that_the_row_explains_are_read():
+    wanted, against = read("What was Tarnbeck's interest revenue in 2021?")
+    assert against == ["words of the question were not read: “interest”, “revenue”"]
+    assert explained(wanted, ["Interest revenues", "Revenues"]).unread == ()
+    assert explained(wanted, ["Net revenues"]).unread == ("interest",)
+
+
+def test_a_veto_is_no_answer_however_sure():
+    line = Line("Net sales", "", (Column(2021, 12, 12),), (500.0,), False, "million")
+    sheet = Sheet("TARNBECK_2021_10K", 0, "income", 2021, (line,))
+    named = {"TARNBECK_2021_10K": ("Tarnbeck",)}
+    assert reading("What was Tarnbeck's revenue in 2021?", named, [sheet], FILINGS).vetoes == ()
+    found = reading("What was Tarnbeck's revenue from batteries in 2021?", named, [sheet], FILINGS)
+    assert found.vetoes == ("words of the question were not read: “batteries”",)
+    assert not found.is_sure
+
+
+def test_every_item_has_a_name_a_label_and_a_statement_and_every_formula_is_over_items():
+    for name, item in items().items():
+        assert item["labels"], name
+        assert item["kind"] in ("income", "balance", "cash_flow"), name
+        assert item["names"], name
+    for name, about in formulas().items():
+        assert set(names_in(about["is"])) <= items().keys(), name
+
+
+def test_signs_and_figures_are_kept_apart_from_words():
+    texts = {"R&D / sales": "r and d / sales", "year-end 1,000 – x": "year end 1000 – x", "Acme's A/R": "acme a r"}
+    assert {text: clean(text) for text in texts} == texts
