@@ -15,7 +15,7 @@ from pathlib import Path
 
 from lib.text.characters import unaccented
 
-LEAST_BITS = 50.0  # against words in one stretch of a page; sound pages of 316 filings have 40 at most
+LEAST_BITS = 45.0  # against words in one stretch of a page; sound pages of 370 filings have 30 at most
 MOST_BITS = 10.0  # of a word, so that no few product codes or tickers decide
 LEAST_SHARE, LEAST_COUNT = 0.05, 5  # of characters without a meaning; sound pages have 2 % at most
 LINE_BITS = 8.0  # against a line of a filing that has garbled pages
@@ -23,6 +23,7 @@ LINE_BITS = 8.0  # against a line of a filing that has garbled pages
 NO_CHARACTER = re.compile(r"[\ufffd\ue000-\uf8ff\U000f0000-\U0010ffff\x00-\x08\x0e-\x1f\x7f-\x9f]|\(cid:\d+\)")
 BULLET = re.compile(r"(?<!\S)[\ufffd\ue000-\uf8ff](?!\S)")  # a sign of its own, as of the font Wingdings
 NO_WORD = re.compile(r"https?:|@|www\.|_|\.\w{2,4}/|(?:^|\W)[ivxlcIVXLC]+(?:\W|$)")
+DIGITS_AND_SIGNS = re.compile(r"[\W\d_]+")
 LETTERS = re.compile(r"[a-z]+")
 PARTS = re.compile(r"[^\W\d_]+")
 LONGEST = 30  # letters of a word
@@ -62,8 +63,11 @@ def word_bits(word: str) -> float:
 
 
 def words_once(text: str) -> Iterator[str]:
-    """The tokens of a text, each once, in order: a ticker on every line is evidence once."""
-    return iter(dict.fromkeys(text.split()))
+    """The first token of a text with each word, in order: ``bps`` on every line is evidence once."""
+    words = {}
+    for token in text.split():
+        words.setdefault(DIGITS_AND_SIGNS.sub("", token), token)
+    return iter(words.values())
 
 
 def garbled_bits(text: str) -> float:
