@@ -55,8 +55,10 @@ def search_data(archive: ArchiveIndex, names: Sequence[str]) -> SearchData:
 
 
 def archive_identities(texts: pd.DataFrame, fiscal_years: Mapping[str, Mapping[str, int]]) -> list[Identity]:
-    """The identity of each filing by its pages (PAGE_COLUMNS), with the form that is printed and the fiscal year that the
-    filing itself gives its end date (``fiscal_years``, by filing and by date as text)."""
+    """The identity of each filing by its pages (PAGE_COLUMNS), with the printed form and the filing's own fiscal year.
+
+    ``fiscal_years`` has those by filing and end date, as text.
+    """
     covers = texts[texts["page"] < 2].groupby("doc_name", sort=False)["text"].agg("\n".join)
     filings = []
     for filing in filing_identities(without_records(texts[["doc_name"]].drop_duplicates()), texts):

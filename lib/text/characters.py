@@ -18,7 +18,7 @@ PLAIN_LETTERS |= {"æ": "ae", "œ": "oe", "ß": "ss", "Æ": "AE", "Œ": "OE", "�
 
 
 def plain(text: str) -> str:
-    """A text with plain letters, spaces, hyphens and minus signs, in which words that a soft hyphen breaks are joined."""
+    """A text with plain letters, spaces, hyphens and minus signs; words that a soft hyphen breaks are joined."""
     if text.isascii():
         return text
     joined = SOFT_MINUS.sub("-", JOINED.sub("", unicodedata.normalize("NFC", text)))
