@@ -8,14 +8,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import date
 
-from lib.filings.identity import A_YEAR, PERIOD_ENDED, dates_in
+from lib.filings.identity import A_YEAR, dates_in
 
 DATE = r"[A-Z][A-Za-z]{2,8}\.? \d{1,2},? (?:19|20)\d\d\b"
 #: Words between a fiscal year and the end of its period, and none that compare or begin another thought.
 LINKS = (
-    r"(?:[\s,(:–—“”\"'’‘-]|\b(?:is|was|are|were|the|a|an|our|we|which|that|year|years|fiscal|period|periods|consist(?:s|ed)"
+    r"(?:[\s,():–—“”\"'’‘-]|\b(?:is|was|are|were|the|a|an|our|we|which|that|year|years|fiscal|period|periods|consist(?:s|ed)"
     r"|compris(?:es|ed|ing)|of|include[sd]?|including|contain(?:s|ed)|represent(?:s|ed)|means?|refers?|referred|to|as|for|on"
-    r"|and|weeks?|months?|1[234]|26|39|5[23]|fifty|two|three|twelve|thirteen|end(?:s|ed|ing)|herein|hereinafter)\b)"
+    r"|and|weeks?|months?|1[1-4]|26|39|5[23]|fifty|two|three|twelve|thirteen|end(?:s|ed|ing)|herein|hereinafter)\b)"
 )
 NAMED_BEFORE = re.compile(
     rf"\bfiscal(?:\s+year)?\s+({A_YEAR})\b{LINKS}{{1,40}}?\bend(?:s|ed|ing)\s+(?:on\s+)?({DATE})", re.I
@@ -32,6 +32,7 @@ LISTED = re.compile(
     re.I,
 )
 FISCAL = re.compile(rf"\bfiscal(?:\s+year)?\s+({A_YEAR})\b", re.I)
+YEAR_ENDED = re.compile(rf"\byear\s+ended[\s:]*({DATE})", re.I)
 LAST_DAY = (2, 10)  # month and day up to which a year may be named after the year before
 DAYS_APART = 8  # of a year's end from the same day of another year: years of 52 or 53 weeks
 
@@ -46,8 +47,9 @@ def fiscal_years(texts: Sequence[str]) -> dict[date, int]:
     told = Counter(pair for text in flat for pair in _told(text))
     years: dict[date, int] = {}
     for (end, year), _ in told.most_common():
-        if abs(end.year - year) <= 1:
-            years.setdefault(end, year)
+        others = [_years_apart(known, end) in (None, known_year - year) for known, known_year in years.items()]
+        if abs(end.year - year) <= 1 and end not in years and all(others):
+            years[end] = year
     years |= _named_more_often(flat, years)
     return dict(sorted((years | _same_days(flat, years)).items()))
 
@@ -68,7 +70,7 @@ def _told(text: str) -> Iterator[tuple[date, int]]:
 
 def _named_more_often(texts: Sequence[str], told: dict[date, int]) -> dict[date, int]:
     """The year before, for the end date on the cover that is by LAST_DAY, where the filing names it more often."""
-    ends = [end for text in texts[:2] for period in PERIOD_ENDED.findall(text) for end in dates_in(period)]
+    ends = [end for text in texts[:2] for period in YEAR_ENDED.findall(text) for end in dates_in(period)]
     ends = [end for end in ends if (end.month, end.day) <= LAST_DAY and end not in told]
     if not ends:
         return {}
@@ -83,7 +85,13 @@ def _same_days(texts: Sequence[str], years: dict[date, int]) -> dict[date, int]:
     found = {}
     for end in {end for text in texts for end in dates_in(text)} - years.keys():
         for known, year in years.items():
-            n_years = round((known - end).days / 365.25)
-            if n_years and abs((known - end).days - n_years * 365.25) <= DAYS_APART:
+            if n_years := _years_apart(known, end):
                 found.setdefault(end, year - n_years)
     return found
+
+
+def _years_apart(later: date, end: date) -> int | None:
+    """By how many years a date is later than another one on about the same day of the year; None on other days."""
+    n_days = (later - end).days
+    n_years = round(n_days / 365.25)
+    return n_years if abs(n_days - n_years * 365.25) <= DAYS_APART else None
