@@ -22,8 +22,8 @@ def plain(text: str) -> str:
     if text.isascii():
         return text
     joined = SOFT_MINUS.sub("-", JOINED.sub("", unicodedata.normalize("NFC", text)))
-    kept = GROUPS.sub("\0", joined)
-    return MARKED.sub(lambda match: _same_form(match[0]), kept).translate(SIGNS).replace("\0", "\u00a0")
+    parts = [MARKED.sub(lambda match: _same_form(match[0]), part).translate(SIGNS) for part in GROUPS.split(joined)]
+    return unicodedata.normalize("NFC", "\u00a0".join(parts))
 
 
 def _same_form(letter: str) -> str:

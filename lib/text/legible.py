@@ -24,6 +24,8 @@ NO_CHARACTER = re.compile(r"[\ufffd\ue000-\uf8ff\U000f0000-\U0010ffff\x00-\x08\x
 BULLET = re.compile(r"(?<!\S)[\ufffd\ue000-\uf8ff](?!\S)")  # a sign of its own, as of the font Wingdings
 NO_WORD = re.compile(r"https?:|@|www\.|_|\.\w{2,4}/|(?:^|\W)[ivxlcIVXLC]+(?:\W|$)")
 DIGITS_AND_SIGNS = re.compile(r"[\W\d_]+")
+RARE_SIGN = re.compile(r"[\"#&'*+:;<=>?@\[\]\\^_`{|}~!]")
+SIGN_BITS, SHORT = 3.0, 5
 LETTERS = re.compile(r"[a-z]+")
 PARTS = re.compile(r"[^\W\d_]+")
 LONGEST = 30  # letters of a word
@@ -48,25 +50,29 @@ BITS = _letter_pairs()
 def word_bits(word: str) -> float:
     """The evidence that a token has for words, at least -MOST_BITS; 0 of numbers, links, Roman numerals, other scripts.
 
-    Of a token with digits or signs inside, such as ``5HYHQXH``, only runs of three letters or more are evidence.
+    Of a token with digits or signs inside, such as ``5HYHQXH``, runs of three letters or more are evidence, and two
+    different signs or more that are rare within words. An acronym is half of it.
     """
     if len(word) > LONGEST or NO_WORD.search(word):
         return 0.0
     bare = word.strip("()[]{}.,;:!?\"'“”‘’*-/&$%#+=<>|–—")
-    is_mixed, bits = bool(re.search(r"[^\w.,;:'’&/–—-]|\d", bare)), 0.0
+    rare = {*RARE_SIGN.findall(bare if PARTS.search(bare) else word)}
+    bits = -SIGN_BITS * len(rare) if len(rare) > 1 else 0.0
+    is_mixed = bool(re.search(r"[^\w.,;:'’&/–—-]|\d", bare))
     for run in PARTS.findall(bare):
         folded = "".join(LETTERS.findall(unaccented(run).lower()))
         if len(folded) > 2 or (len(folded) == 2 and not is_mixed):
             letters = folded if is_mixed else f" {folded} "
             bits += sum(BITS[first][second] for first, second in pairwise(letters))
-    return max(bits, -MOST_BITS)
+    is_short = bare.isupper() and max(map(len, PARTS.findall(bare))) <= SHORT
+    return max(bits, -MOST_BITS / 2 if is_short else -MOST_BITS)
 
 
 def words_once(text: str) -> Iterator[str]:
     """The first token of a text with each word, in order: ``bps`` on every line is evidence once."""
     words = {}
     for token in text.split():
-        words.setdefault(DIGITS_AND_SIGNS.sub("", token), token)
+        words.setdefault(DIGITS_AND_SIGNS.sub("", token) or "".join(sorted({*RARE_SIGN.findall(token)})), token)
     return iter(words.values())
 
 

@@ -56,7 +56,7 @@ def test_filings_of_one_company_are_in_one_fold_however_it_is_spelt(folder):
         assert len({"A1", "A2"} & fold.test_filings) in (0, 2)
 
 
-@pytest.mark.parametrize("written", ["Nestelé", "Nestele", "NESTELE\u0301", "Nestelé SA", "nestelé s.a."])
+@pytest.mark.parametrize("written", ["Nestelé", "Nestele", "NESTELE\u0301", "Nestelé SA", "The Nestelé Group"])
 @pytest.mark.parametrize("asked", ["Nestelé", "Nestele", "NESTELÉ", "Nestele\u0301"])
 def test_a_name_matches_with_and_without_marks(written, asked):
     assert name_matches([f"What did {asked} earn?", "What did Nestor earn?"], [[written]]).tolist() == [[1.0], [0.0]]
