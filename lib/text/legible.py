@@ -15,7 +15,7 @@ from pathlib import Path
 
 from lib.text.characters import unaccented
 
-LEAST_BITS = 45.0  # against words in one stretch of a page; sound pages of 370 filings have 30 at most
+LEAST_BITS = 45.0  # against words in one stretch of a page; those of 305 sound filings have 29 at most
 MOST_BITS = 10.0  # of a word, so that no few product codes or tickers decide
 LEAST_SHARE, LEAST_COUNT = 0.05, 5  # of characters without a meaning; sound pages have 2 % at most
 LINE_BITS = 8.0  # against a line of a filing that has garbled pages
