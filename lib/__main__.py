@@ -119,9 +119,8 @@ def index(names: Names, to: Path | None) -> None:
     left_out = before.left_out + [problem for problem in done["problem"] if problem]
     for problem in left_out:
         echo(f"left out: {problem}", err=True)
-    for filing in done[(done["n_blank"] > 0) & (done["problem"] == "")].itertuples():
-        blank = f"{filing.n_blank} of {filing.n_pages} pages have no text"
-        echo(f"{filing.source.name}: {blank}; recognise them (OCR) if they are scans", err=True)
+    for message in done.loc[done["problem"] == "", "unread"].explode().dropna():
+        echo(f"not read: {message}", err=True)
     indexed, changes, others = archive.names(), str(before), passed_over(archive.root)
     if indexed:
         search_data(archive, indexed)

@@ -34,6 +34,7 @@ from lib.schema import PAGE_COLUMNS, StudyError
 from lib.statements.reading import Cell
 from lib.statements.rows import sheet
 from lib.statements.sure import BESIDE, fitted, reading
+from lib.text.characters import unaccented
 
 MOST_CHARACTERS = 4000  # of a question, which takes a second to read; those of FinanceBench have 600 at most
 NEAREST = 5  # filings whose pages are ranked
@@ -84,7 +85,10 @@ class Archive:
             StudyError: a filing's vectors are damaged.
         """
         vectors = np.split(self.encoder.encode([" ".join(question.split()), asking_sentences(question)], "query"), 2)
-        words, fit = self.bm25.get_scores(self.bm25.tokens(question)), identity_features([question], self.filings)
+        words, fit = (
+            self.bm25.get_scores(self.bm25.tokens(unaccented(question))),
+            identity_features([question], self.filings),
+        )
         identity = fit["identity"][0] if fit["company"].max() > 0 else np.zeros(len(self.filings))
         scores = _scaled(words) + self._cosines(vectors[0][0]) + _scaled(identity)[self.filing_of_page]
         best = pd.Series(scores).groupby(self.filing_of_page).max()

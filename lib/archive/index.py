@@ -31,7 +31,7 @@ from lib.schema import StudyError
 
 PLAN, LOCK, PICTURES = "plan.json", "index.lock", "pictures"
 KINDS = {"pages": ".parquet", "records": ".json"}  # the record goes last
-COUNTED = ("n_pages", "n_blank", "problem")
+COUNTED = ("n_pages", "n_blank", "unread", "problem")
 PICTURE = re.compile(r"[0-9a-f]{16}-p\d{4,}(?:-[0-9a-f]{8})?\.png")
 HALF = re.compile(r"\..+\.[0-9a-f]{8}\.(?:json|npz|parquet|png)")  # what a killed write leaves
 
@@ -216,7 +216,7 @@ def archive_index(dataset: str, profile: str = "default", to: Path | None = None
 def write_index(archive: ArchiveIndex, say: Callable[[str], None] = print) -> tuple[Difference, pd.DataFrame]:
     """Make the index a mirror of its folder, with a progress bar; another process that does so is waited for.
 
-    Gives how the folder differed, and a row for each filing that was read now: source, n_pages, n_blank, problem.
+    Gives how the folder differed, and a row for each filing that was read now: its source and what is COUNTED.
     """
     with exclusively(archive.folder / "index", say):
         if not _read(archive.folder / PLAN):

@@ -5,7 +5,7 @@ of exactly these filings, as they are, and settings. Words take most of the time
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import date
 from pathlib import Path
@@ -18,11 +18,12 @@ from scipy import sparse
 
 from lib.archive.index import ArchiveIndex
 from lib.files import digest_of, temporary_path
-from lib.filings.identity import Identity, filing_identities, without_records
+from lib.filings.identity import Identity, filing_identities, printed_form, with_fiscal_year, without_records
 from lib.retrievers.bm25 import BM25
 from lib.schema import PAGE_COLUMNS
+from lib.text.characters import unaccented
 
-VERSION = 1
+VERSION = 2
 PARTS = ("data", "indices", "indptr", "shape")  # of a sparse matrix
 
 
@@ -37,19 +38,35 @@ class SearchData(NamedTuple):
 def search_data(archive: ArchiveIndex, names: Sequence[str]) -> SearchData:
     """The search data of some filings: read, or computed and, of a whole index, written."""
     settings = archive.profile.bm25
-    digests = {name: archive.record(name)["pages"] for name in names}
+    records = {name: archive.record(name) for name in names}
+    digests = {name: record["pages"] for name, record in records.items()}
     key = digest_of({"version": VERSION, "pages": digests, "k1": settings.k1, "b": settings.b})[:20]
     path = archive.folder / f"described-{key}.npz"
     with suppress(OSError, EOFError, ValueError, KeyError, BadZipFile):
         return _read(path)
     texts = archive.pages(names, [*PAGE_COLUMNS])
     pages = texts[["doc_name", "page"]]
-    filings = filing_identities(without_records(pages[["doc_name"]].drop_duplicates()), texts)
-    data = SearchData(pages, BM25.of_texts(texts["text"], settings.k1, settings.b), filings)
+    filings = archive_identities(texts, {name: record.get("fiscal_years", {}) for name, record in records.items()})
+    data = SearchData(pages, BM25.of_texts(map(unaccented, texts["text"]), settings.k1, settings.b), filings)
     if set(names) == set(archive.names()):
         with suppress(OSError):  # an index that cannot be written to is searched all the same
             _write(path, data)
     return data
+
+
+def archive_identities(texts: pd.DataFrame, fiscal_years: Mapping[str, Mapping[str, int]]) -> list[Identity]:
+    """The identity of each filing by its pages (PAGE_COLUMNS), with the printed form and the filing's own fiscal year.
+
+    ``fiscal_years`` has those by filing and end date, as text.
+    """
+    covers = texts[texts["page"] < 2].groupby("doc_name", sort=False)["text"].agg("\n".join)
+    filings = []
+    for filing in filing_identities(without_records(texts[["doc_name"]].drop_duplicates()), texts):
+        cover = covers.get(filing.doc_name, "")
+        years = {date.fromisoformat(end): year for end, year in fiscal_years[filing.doc_name].items()}
+        form = printed_form(filing.doc_name, filing.doc_type, cover)
+        filings.append(with_fiscal_year(filing._replace(form=form), cover, years))
+    return filings
 
 
 def _write(path: Path, data: SearchData) -> None:

@@ -13,23 +13,28 @@ from tokenizers import Tokenizer
 
 from lib.ahead.facts import facts_of
 from lib.archive.sources import file_stat
+from lib.archive.untrusted import trusted
 from lib.data.chunks import load_tokenizer, split_pages
 from lib.data.pages import read_filing
 from lib.files import digest_of, digest_of_file
+from lib.filings.fiscal import fiscal_years
 from lib.keys import data_file_digests
 from lib.models.encoders import Encoder, OnnxEncoder, load_encoder
 from lib.models.vectors import WINDOW, encode_filing, filing_digest, windows_of
 from lib.models.weights import fetch
 from lib.profile import Settings
 from lib.schema import PAGE_COLUMNS
+from lib.text.characters import plain
 
-VERSION = 1  # raised when the same filing gets other pages
+VERSION = 2  # raised when the same filing gets other pages
 
 
 class Reading(NamedTuple):
     """What was read of a filing."""
 
-    record: dict  # source, size, mtime_ns, sha256, step, windows (their digest), n_pages, n_blank, problem
+    #: source, size, mtime_ns, sha256, step, windows (their digest), n_pages, n_blank, problem; ``unread``, a message
+    #: for each kind of pages that are not searched; ``fiscal_years`` by end date.
+    record: dict
     pages: bytes = b""  # a Parquet file of PAGE_COLUMNS and :func:`lib.ahead.facts.facts_of`
     chunk_ids: Sequence[str] = ()  # of each window
     vectors: np.ndarray | None = None  # of windows; None where the index has them
@@ -60,15 +65,21 @@ class Step:
     def __call__(self, source: Path) -> Reading:
         """What became of a filing; its record has the ``problem`` with one that is left out."""
         record = {"source": source.relative_to(self.root).as_posix(), "n_pages": 0, "n_blank": 0, "windows": ""}
+        record |= {"unread": [], "fiscal_years": {}}
         try:
             record |= file_stat(source, self.root) | {"sha256": digest_of_file(source)}
         except OSError as error:  # it was removed meanwhile
             return Reading(record | {"problem": f"{source.name}: cannot be opened ({error.strerror})"})
         texts, problems = read_filing(source, self.root)
+        texts, unread = trusted(source, self.root, list(map(plain, texts)))
         n_blank = sum(not text.strip() for text in texts)
         record |= {"step": step_digest(), "n_pages": len(texts), "n_blank": n_blank, "problem": "; ".join(problems)}
         if problems:
             return Reading(record)
+        if n_blank == len(texts):
+            return Reading(record | {"problem": "; ".join(unread)})
+        years = {end.isoformat(): year for end, year in fiscal_years(texts).items()}
+        record |= {"unread": unread, "fiscal_years": years}
         pages = pd.DataFrame({"doc_name": source.stem, "page": range(len(texts)), "text": texts})[[*PAGE_COLUMNS]]
         chunks = split_pages(pages, self.tokenizer, self.chunks.size, self.chunks.overlap)
         windows = windows_of(chunks, self.tokenizer, **{name: self.embedder[name] for name in WINDOW})

@@ -13,7 +13,7 @@ from tqdm.auto import tqdm
 
 from lib.data.layout import Dataset
 from lib.data.pdf import read_texts
-from lib.data.records import Page, Problems, read_records
+from lib.data.records import Page, Problems, printable, read_records
 from lib.files import digest_of_file
 from lib.schema import PAGE_COLUMNS
 from lib.text.tokens import words_in_any_script
@@ -55,7 +55,7 @@ def read_filing(source: Path, root: Path) -> tuple[list[str], list[str]]:
         path = shlex.quote(source.relative_to(root).as_posix())
         fix = f"recognise it (OCR), as with ocrmypdf {path} {path}"
         if wrong:
-            problems.add(source, f"the PDF {wrong}")
+            problems.add(source, f"the PDF {printable(wrong)}")
     if not problems.messages and not any(map(str.strip, texts)):
         problems.add(source, f"no page has text, as in a scan; {fix}, or remove the filing")
     return [] if problems.messages else texts, problems.messages

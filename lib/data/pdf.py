@@ -28,6 +28,11 @@ qpdf IN OUT"
 OBJECT = re.compile(rb"\d\s+\d+\s+obj\b")
 #: A word: left, top, right and bottom in points, and its text.
 Word = tuple[float, float, float, float, str]
+#: What a PDF says in place of its pages where only Adobe's reader shows them, an XFA form.
+XFA_FORM = re.compile(r"please wait.*if this message is not eventually replaced", re.I | re.S)
+XFA = "is an XFA form, whose pages other readers do not see; open it in Adobe Reader and print it to a PDF"
+COVER_PAGES, MOST_NAMED = 2, 3  # of a portfolio; files in it that a message names
+OUTLINES = 20  # drawings on a page without text that may be letters
 SPAN = ("text", "size", "flags", "font")
 MARK = (1.0, 0.85, 0.2)
 
@@ -52,6 +57,11 @@ def read_words(source: Path, pages: Sequence[int]) -> list[list[Word]]:
     if (output := _in_process("worded", source, list(map(int, pages)))) is None:
         raise StudyError(f"{source}: the PDF's words: {TOO_MUCH}")
     return [[tuple(word) for word in words] for words in json.loads(output)]
+
+
+def shown_without_text(source: Path) -> list[int]:
+    """The pages of a PDF (from 0) that show an image or many drawings and have no text; none if it cannot be read."""
+    return json.loads(_in_process("shown", source) or b"[]")
 
 
 def picture(source: Path, page: int, dpi: int, evidence: str = "") -> bytes:
@@ -81,12 +91,38 @@ def texts(source: str) -> bytes:
             elif pdf.is_pdf and is_whole:
                 pages = [page.get_text().replace("\x00", "") for page in pdf]
                 pages = [] if pdf.is_repaired and not any(pages) else pages
+                wrong = no_filing(pdf, pages)
+                pages = [] if wrong else pages
     except (RuntimeError, ValueError) as error:
         message = str(error)
     if NO_MEMORY.search(message + pymupdf.TOOLS.mupdf_warnings()):
         raise MemoryError("the text of a page is incomplete")
     wrong = wrong or ("" if pages else "is damaged, truncated or not a PDF; download it again")
     return json.dumps([pages, wrong]).encode()
+
+
+def no_filing(pdf: "pymupdf.Document", pages: list[str]) -> str:
+    """Why a PDF is only a cover of what it holds: a portfolio of other files, or an XFA form; empty if it is none."""
+    if XFA_FORM.search("\n".join(pages[:1])):
+        return XFA
+    names = sorted(pdf.embfile_names(), key=lambda name: not name.lower().endswith(".pdf"))
+    is_portfolio = pdf.xref_get_key(pdf.pdf_catalog(), "Collection")[0] != "null"
+    if not (names and is_portfolio and len(pages) <= COVER_PAGES):
+        return ""
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    inside = ", ".join(names[:MOST_NAMED]) + more
+    return f"is a portfolio, a cover of {inside}; extract them, as with pdfdetach -saveall IN, and put the PDFs here"
+
+
+def shown(source: str) -> bytes:
+    """The result of :func:`shown_without_text` as JSON."""
+    import pymupdf
+
+    with pymupdf.open(source) as pdf:
+        kinds = [[kind for kind, _ in page.get_bboxlog()] if not page.get_text().strip() else [] for page in pdf]
+    return json.dumps(
+        [page for page, of in enumerate(kinds) if "fill-image" in of or "fill-imgmask" in of or len(of) >= OUTLINES]
+    ).encode()
 
 
 def has_end(content: bytes) -> bool:
@@ -147,4 +183,6 @@ if __name__ == "__main__":
     with suppress(ValueError, OSError):  # macOS has no limit of memory
         resource.setrlimit(resource.RLIMIT_AS, (memory_mib * 2**20,) * 2)
     resource.setrlimit(resource.RLIMIT_CPU, (processor_s, processor_s + 1))
-    sys.stdout.buffer.write({"texts": texts, "laid": laid, "worded": worded, "drawn": drawn}[function](*arguments))
+    sys.stdout.buffer.write(
+        {"texts": texts, "laid": laid, "worded": worded, "drawn": drawn, "shown": shown}[function](*arguments)
+    )

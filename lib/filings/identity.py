@@ -6,7 +6,7 @@ its words alone. Published results depend on two wordings of records: a sentence
 
 import re
 from calendar import month_abbr, month_name, monthrange
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import NamedTuple
 
@@ -43,6 +43,11 @@ TYPES = {
         r"earnings (?:release|call|report)|press release|guidance",
     ),
 }
+#: A form as a cover and a file's name write it, and which of TYPES those of foreign companies count as.
+FORM = re.compile(r"\bform\s+((?:10-?K(?:405|T)?|10-?Q|20-?F|40-?F|8-?K|6-?K)(?:/A)?)(?![A-Za-z0-9])", re.I)
+FORM_IN_NAME = re.compile(r"(?<![A-Za-z0-9])(10-?K|10-?Q|20-?F|40-?F|8-?K|6-?K)(?![A-Za-z0-9])", re.I)
+FOREIGN_FORMS = {"20-F": "10-K", "40-F": "10-K", "6-K": "8-K"}
+REPORTS = {"10-K": "annual report", "10-Q": "quarterly report", "8-K": "current report"}
 PERIOD_ENDED = re.compile(r"(?:period|year|quarter|weeks|months)\s+ended[\s:]*([A-Za-z]+\.?\s+\d{1,2},?\s+\d{4})", re.I)
 AS_OF = re.compile(r"\bas of\b[^,.;?]{2,30}(?:, (?:19|20)\d\d)?", re.I)
 END_OF_STEM = re.compile(r"[_\s-]*(?:19|20)\d\d|[_\s-](?:10-?K|10-?Q|8-?K|earnings)", re.I)
@@ -83,11 +88,13 @@ class Identity(NamedTuple):
     doc_name: str = ""
     company: str = ""
     names: tuple[str, ...] = ()
+    form: str = ""  # as it is printed, such as 20-F, where it is shown; the type is what is matched
 
     @property
     def header(self) -> str:
         """A filing in one line, without what is unknown: ``Oskarvale 2023 Q2 10-Q``."""
         kind = {"earnings": "earnings release", "other": ""}.get(self.doc_type, self.doc_type)
+        kind = self.form or kind
         parts = self.company, self.year, f"Q{self.quarter}" if self.quarter else "", kind
         return " ".join(str(part) for part in parts if part)
 
@@ -126,6 +133,27 @@ def filing_identity(doc_name: str, company: object, doc_type: str, doc_period: o
     names = dict.fromkeys(name for name in (recorded_company, stem.replace("_", " "), *printed) if name)
     dates = dict.fromkeys([*dates_in(spaced_name), *dates_in(cover[:COVER_DATE_CHARACTERS])])
     return Identity(year, quarter, list(dates), kind, doc_name, recorded_company, tuple(names))
+
+
+def printed_form(doc_name: str, doc_type: str, cover: str) -> str:
+    """The form that a filing's cover, else its name, has for its type: ``20-F`` or ``10-K/A``; else the kind of report.
+
+    Empty where the type is none of a form.
+    """
+    if doc_type not in REPORTS:
+        return ""
+    for form in (*FORM.findall(cover[:COVER_CHARACTERS]), *FORM_IN_NAME.findall(doc_name.replace("_", " "))):
+        form = re.sub(r"^(\d+)-?", r"\1-", form.upper())
+        if FOREIGN_FORMS.get(form.removesuffix("/A"), form).startswith(doc_type):
+            return form
+    return REPORTS[doc_type]
+
+
+def with_fiscal_year(filing: Identity, cover: str, fiscal_years: Mapping[date, int]) -> Identity:
+    """A filing's identity with the fiscal year that the filing gives the end date on its cover, where it gives one."""
+    ends = [end for text in PERIOD_ENDED.findall(cover[:COVER_CHARACTERS]) for end in dates_in(text)]
+    years = [fiscal_years[end] for end in ends if end in fiscal_years]
+    return filing._replace(year=years[0]) if years else filing
 
 
 def without_records(filings: pd.DataFrame) -> pd.DataFrame:

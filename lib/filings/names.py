@@ -10,6 +10,7 @@ from functools import lru_cache, reduce
 import numpy as np
 
 from lib.text.acronyms import LEXICON
+from lib.text.characters import unaccented
 
 WORD = re.compile(r"[A-Za-z0-9]+(?:[&'’.][A-Za-z0-9]+)*")
 LEGAL_FORMS = frozenset("inc incorporated corp corporation co company ltd limited plc llc lp nv sa ag se".split())
@@ -20,8 +21,8 @@ NOT_OWN = LEGAL_FORMS | {*"companies holdings holding group the of and internati
 
 
 def alphanumeric(name: str) -> str:
-    """A name's letters and digits alone, in lower case: ``Quill Quarry`` and ``QUILLQUARRY`` are the same."""
-    return re.sub(r"[^a-z0-9]", "", name.lower())
+    """A name's letters and digits alone, in lower case: ``Quill Quarry`` and ``QUÍLLQUARRY`` are the same."""
+    return re.sub(r"[^a-z0-9]", "", unaccented(name).lower())
 
 
 #: Acronyms of finance and of offices, which are no company's initials.
@@ -57,8 +58,9 @@ def one_spelling(names: Iterable[str]) -> dict[str, str]:
 
 
 def name_words(name: str) -> list[str]:
-    """A name's words in lower case, signs dropped, ``&`` kept as a word."""
-    return [word.lower().replace("'", "").replace("’", "") for word in re.findall(r"[A-Za-z0-9'’.]+|&", name)]
+    """A name's words in lower case without marks, signs dropped, ``&`` kept as a word."""
+    words = re.findall(r"[A-Za-z0-9'’.]+|&", unaccented(name))
+    return [word.lower().replace("'", "").replace("’", "") for word in words]
 
 
 def core_words(name: str) -> list[str]:
@@ -106,7 +108,7 @@ class Mentions:
     """The words of a question that may name a company; an abbreviation has two capitals, and is none of finance's."""
 
     def __init__(self, question: str):
-        tokens = WORD.findall(re.sub(r"['’]s\b", "", question))
+        tokens = WORD.findall(re.sub(r"['’]s\b", "", unaccented(question)))
         pieces, capital = [*map(alphanumeric, tokens)], [t for t in tokens if t[0].isupper()]
         self.joined = {"".join(pieces[i : i + n]) for i in range(len(pieces)) for n in range(1, MAX_WORDS + 1)}
         self.written = {alphanumeric(token) for token in tokens if token[0].isupper() or token[0].isdigit()}

@@ -5,7 +5,7 @@ import pytest
 
 from lib.data.dataset import read_dataset
 from lib.files import ROOT
-from lib.filings.names import company_key, core_words, one_spelling
+from lib.filings.names import company_key, core_words, name_matches, one_spelling
 from lib.folds import make_folds
 
 SAME = [
@@ -54,3 +54,9 @@ def test_filings_of_one_company_are_in_one_fold_however_it_is_spelt(folder):
     assert dataset.questions["company"].tolist() == dataset.filings["company"].tolist()
     for fold in make_folds(dataset.questions, dataset.filings, "company", 3, 13):
         assert len({"A1", "A2"} & fold.test_filings) in (0, 2)
+
+
+@pytest.mark.parametrize("written", ["Nestelé", "Nestele", "NESTELE\u0301", "Nestelé SA", "The Nestelé Group"])
+@pytest.mark.parametrize("asked", ["Nestelé", "Nestele", "NESTELÉ", "Nestele\u0301"])
+def test_a_name_matches_with_and_without_marks(written, asked):
+    assert name_matches([f"What did {asked} earn?", "What did Nestor earn?"], [[written]]).tolist() == [[1.0], [0.0]]

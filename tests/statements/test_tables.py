@@ -3,10 +3,9 @@
 import pytest
 from hypothesis import given, settings
 
-from lib.statements.figures import CONTINENTAL, ENGLISH, is_ambiguous, number, style_of
-from lib.statements.money import Money, money_of
+from lib.statements.figures import is_ambiguous
 from lib.statements.rows import lines_of, lines_of_words
-from tests.statements.printed import Table, tables
+from tests.statements.printed import tables
 
 
 @pytest.mark.parametrize("mode", ["text", "words"])
