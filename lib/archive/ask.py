@@ -10,6 +10,7 @@ for an answer, which is given where the reading is sure (:mod:`lib.statements.su
 import codecs
 from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import ExitStack
+from datetime import date
 from pathlib import Path
 from typing import Self
 from weakref import finalize
@@ -25,14 +26,14 @@ from lib.answers.prompt_context import order_of_segments
 from lib.archive.index import PICTURES, ArchiveIndex
 from lib.archive.search_data import search_data
 from lib.archive.step import quiet_encoder
-from lib.data.pdf import picture
+from lib.data.pdf import Word, picture, read_words
 from lib.data.records import MOST_LETTERS, printable
 from lib.files import digest_of, write_atomically
 from lib.filings.identity import Identity, asked_period, filings_named, identity_features, without_records
 from lib.models.index import SERVER, chunk_of, page_of
 from lib.schema import PAGE_COLUMNS, StudyError
 from lib.statements.reading import Cell
-from lib.statements.rows import sheet
+from lib.statements.rows import Sheet, sheet
 from lib.statements.sure import BESIDE, fitted, reading
 from lib.text.characters import unaccented
 
@@ -85,10 +86,8 @@ class Archive:
             StudyError: a filing's vectors are damaged.
         """
         vectors = np.split(self.encoder.encode([" ".join(question.split()), asking_sentences(question)], "query"), 2)
-        words, fit = (
-            self.bm25.get_scores(self.bm25.tokens(unaccented(question))),
-            identity_features([question], self.filings),
-        )
+        words = self.bm25.get_scores(self.bm25.tokens(unaccented(question)))
+        fit = identity_features([question], self.filings)
         identity = fit["identity"][0] if fit["company"].max() > 0 else np.zeros(len(self.filings))
         scores = _scaled(words) + self._cosines(vectors[0][0]) + _scaled(identity)[self.filing_of_page]
         best = pd.Series(scores).groupby(self.filing_of_page).max()
@@ -132,6 +131,23 @@ class Archive:
         columns = pages[[*PAGE_COLUMNS]].iloc[pool.columns[best]]
         return columns.assign(score=scores[best]).reset_index(drop=True)
 
+    def sheets(self, best: pd.DataFrame) -> list[Sheet]:
+        """The tables of pages (doc_name, page, text), in their order: by the places of words where the PDF is here."""
+        filings, texts, words, years = {one.doc_name: one for one in self.filings}, {}, {}, {}
+        for name, part in best.groupby("doc_name"):
+            of_filing = self.files.pages([name], [*PAGE_COLUMNS])
+            texts |= {(name, page): text for page, text in of_filing[["page", "text"]].itertuples(index=False)}
+            pages = [page for page in part["page"].tolist() if texts[name, page].strip()]
+            words |= {(name, page): of_page for page, of_page in words_of(self.files, name, pages).items()}
+            ends = self.files.record(name).get("fiscal_years", {})
+            years[name] = {date.fromisoformat(end): year for end, year in ends.items()}
+        found = []
+        for name, page in best[["doc_name", "page"]].itertuples(index=False, name=None):
+            filing, place = filings[name], (name, page)
+            about = {"fiscal": years[name], "quarter": filing.quarter, "before": texts.get((name, page - 1), "")}
+            found.append(sheet(*place, filing.year, texts[place], words.get(place), **about))
+        return found
+
     def answer(self, question: str, k: int = 5) -> dict:
         """What the archive says to a question, as JSON has it; pages count from 0.
 
@@ -145,9 +161,7 @@ class Archive:
         best = self.ask(question, max(k, BESIDE))
         filings = {filing.doc_name: filing for filing in self.filings}
         (named,), asked = filings_named([question], self.filings), asked_period(question)
-        places = best[["doc_name", "page", "text"]].itertuples(index=False, name=None)
-        sheets = [sheet(name, page, filings[name].year, text) for name, page, text in places]
-        read = reading(question, named, sheets, self.filings)
+        read = reading(question, named, self.sheets(best), self.filings)
         least = fitted()["least"]
         unsure = f"{read.result.text} was read, with a chance of {read.sure:.0%} of being right; {least:.0%} is needed"
         pages = []
@@ -157,16 +171,24 @@ class Archive:
             about |= {"filing": filing.header, "fits": fits(filing, named, asked), "passage": passage}
             pages.append(about)
         answer = {"question": question, "answer": None, "confidence": round(read.sure, 3)}
-        answer |= {
-            "why_not": read.result.why_not or "; ".join(read.vetoes) or unsure,
-            "formula": "",
-            "cells": [],
-            "pages": pages,
-        }
+        why_not = read.result.why_not or "; ".join(read.vetoes) or unsure
+        answer |= {"why_not": why_not, "formula": "", "cells": [], "pages": pages}
         if read.is_sure:
             answer |= {"answer": read.result.text, "why_not": "", "formula": read.result.formula}
             answer["cells"] = list(map(cell_record, read.result.cells))
         return answer
+
+
+def words_of(files: ArchiveIndex, doc_name: str, pages: Sequence[int]) -> dict[int, list[Word]]:
+    """The words of a filing's pages with their places; none of a filing of text alone, or that has changed."""
+    record = files.record(doc_name)
+    source = files.root / record["source"]
+    if source.suffix.lower() != ".pdf" or not files.record_if_unchanged(source, record):
+        return {}
+    try:
+        return dict(zip(pages, read_words(source, pages), strict=True))
+    except StudyError:  # it takes too much memory: the text of its pages is known
+        return {}
 
 
 def questions_in(lines: Iterable[bytes], name: str) -> Iterator[str]:
@@ -189,7 +211,11 @@ def questions_in(lines: Iterable[bytes], name: str) -> Iterator[str]:
 def cell_record(cell: Cell) -> dict:
     """A cell as JSON has it."""
     place = {"document": cell.doc_name, "page": int(cell.page), "row": cell.label, "year": cell.year}
-    return {"item": cell.name.replace("_", " ")} | place | {"value": f"{cell.shown:,.12g}", "unit": cell.unit}
+    return (
+        {"item": cell.name.replace("_", " ")}
+        | place
+        | {"value": f"{cell.shown:,.12g}", "unit": cell.unit, "currency": cell.currency}
+    )
 
 
 def fits(filing: Identity, named: Container[str], asked: Identity) -> str:
