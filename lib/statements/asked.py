@@ -38,6 +38,7 @@ WEEKS = {"13": 3, "26": 6, "39": 9, "52": 12, "53": 12}
 MONTH_NUMBERS = {name.lower(): number for number, name in enumerate(month_abbr) if name}
 UNSAID = "what is asked"
 LAST_YEARS = 10  # of an average
+MOST_ASIDES, BESIDE = 20, 80  # brackets of a sentence that are looked at; characters before one
 _FILE = read_yaml(Path(__file__).with_name("asked.yaml"))
 CURRENCIES = {code: re.compile(pattern, re.I) for code, pattern in _FILE.pop("currencies").items()}
 _PATTERNS = {name: re.compile("".join(pieces), re.I) for name, pieces in _FILE.items()}
@@ -287,9 +288,9 @@ def read_sentence(sentence: str, n_years: int) -> tuple[Node, set[str], dict[str
 
 def without_asides(sentence: str) -> str:
     """A sentence without brackets that only name again what stands before them, or a unit or a period."""
-    for match in reversed([*re.finditer(r"\([^()]*\)", sentence)]):
+    for match in reversed([*re.finditer(r"\([^()]*\)", sentence)][:MOST_ASIDES]):
         inside = {token.kind for token in tokens_in(clean(match[0][1:-1]))}
-        before = tokens_in(clean(sentence[: match.start()]))[-1:]
+        before = tokens_in(clean(sentence[max(0, match.start() - BESIDE) : match.start()]))[-1:]
         is_again = "NAME" not in inside or (before and before[0].kind == "NAME")
         if is_again and not inside & (OPERATORS | {"WORD"}):
             sentence = f"{sentence[: match.start()]} {sentence[match.end() :]}"

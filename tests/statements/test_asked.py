@@ -120,6 +120,13 @@ def test_any_question_is_read_and_vetoed_or_not(question):
     assert all(isinstance(reason, str) for reason in against)
 
 
+@pytest.mark.parametrize("text", ["(a) ", "cash + ", "(", "net ", "what is revenue? ", "is defined as cash over "])
+def test_the_longest_question_is_read_in_seconds(text):
+    start = time.monotonic()
+    read((text * 4000)[:4000])
+    assert time.monotonic() - start < 10
+
+
 PERIODS = {
     "What was Tarnbeck's revenue growth from FY2020 to FY2021?": ("revenue / at(revenue, 2020) - 1", "percent"),
     "By what percent did Tarnbeck's revenue grow in 2021?": ("revenue / prev(revenue) - 1", "percent"),
