@@ -197,7 +197,7 @@ def operands(tokens: Tokens, is_defined: bool, has_rows: bool) -> list[LarkToken
     piece: list[Token] = []
     tokens.rows, tokens.unread = {}, []
 
-    def flush(is_end: bool) -> None:
+    def flush() -> None:
         out.extend(phrases(piece, tokens, is_defined, has_rows))
         piece.clear()
 
@@ -206,14 +206,14 @@ def operands(tokens: Tokens, is_defined: bool, has_rows: bool) -> list[LarkToken
             piece.append(token)
         elif token.kind in ("AND", "COMMA"):
             if joins(tokens.read, place):
-                flush(False)
+                flush()
                 out.append(LarkToken("AND", token.text))
             else:
                 piece.append(token._replace(kind="PASSED"))
         else:
-            flush(False)
+            flush()
             out.append(LarkToken(token.kind, token.text))
-    flush(True)
+    flush()
     return tidy(out)
 
 
@@ -270,7 +270,7 @@ def power_of(token: Token) -> int:
 
 
 def tidy(out: Sequence[LarkToken]) -> list[LarkToken]:
-    """Tokens without brackets around nothing, and without commas or numbers that no operator stands beside."""
+    """Tokens without brackets around nothing, and with brackets around what is averaged or summed together."""
     kept: list[LarkToken] = []
     for token in out:
         if token.type == "RPAR" and kept and kept[-1].type == "LPAR":

@@ -207,6 +207,9 @@ VETOED = [
     "What was the increase in Tarnbeck's receivables in its 2021 cash flow statement?",
     "What was Tarnbeck's revenue in calendar 2021?", "What was Tarnbeck's sales volume in 2021?",
     "What was Tarnbeck's goodwill from the Corrandale deal in 2021?", "What was Tarnbeck's dividend yield in 2021?",
+    "What was Tarnbeck's gross margin in 2021 and how did it change from 2020?",
+    "How much has Tarnbeck's revenue increased since 2019?", "How much more was Tarnbeck's revenue in 2021?",
+    "What was Tarnbeck's operating income percent in 2021?", "What was Tarnbeck's percentage of net income in 2021?",
     "How many days of payables did Tarnbeck have in 2021? Use average accounts payable, net sales and 365 days.",
 ]  # fmt: skip
 
