@@ -163,7 +163,18 @@ def prepared(text: str, is_defined: bool, n_years: int = 0) -> Tokens:
             kept.append(token._replace(kind="PASSED"))
         else:
             kept.append(token._replace(kind=kind))
+    if "SHARE" in kinds:
+        kept = [token._replace(kind="IN") if is_part_of(kept, place) else token for place, token in enumerate(kept)]
     return Tokens(kept, flags)
+
+
+def is_part_of(tokens: Sequence[Token], place: int) -> bool:
+    """Whether an "in" stands between two names alone: the share of goodwill in total assets."""
+    after = next((one.kind for one in tokens[place + 1 :] if one.text not in ("the", "its", "all")), "")
+    return tokens[place].text in ("in", "within") and [one.kind for one in tokens[place - 1 : place]] + [after] == [
+        "NAME",
+        "NAME",
+    ]
 
 
 def is_between_years(tokens: Sequence[Token], place: int) -> bool:
@@ -343,6 +354,9 @@ class Formula(Transformer):
 
     def share(self, sign, whole: Node, part: Node) -> Node:
         return replace(self.over(part, sign, whole), form="percent")
+
+    def share_in(self, sign, part: Node, _in, whole: Node) -> Node:
+        return self.share(sign, whole, part)
 
     def as_share(self, part: Node, sign, whole: Node) -> Node:
         if part.power == 0 and part.formula.endswith(f"/ {whole.formula})"):

@@ -220,6 +220,14 @@ def test_what_was_not_read_or_changes_the_meaning_gets_no_answer(question):
     assert against or wanted.formula in ("goodwill_impairment", "debt_issued"), wanted
 
 
+def test_a_share_of_a_part_in_the_whole_is_not_turned_around():
+    assert (
+        read("What is the share of goodwill in Tarnbeck's total assets in 2021?")[0].formula
+        == "goodwill / total_assets"
+    )
+    assert read("What share of Tarnbeck's total assets was goodwill in 2021?")[0].formula == "goodwill / total_assets"
+
+
 def test_words_that_the_row_explains_are_read():
     wanted, against = read("What was Tarnbeck's interest revenue in 2021?")
     assert against == ["words of the question were not read: “interest”, “revenue”"]
