@@ -38,6 +38,7 @@ WEEKS = {"13": 3, "26": 6, "39": 9, "52": 12, "53": 12}
 MONTH_NUMBERS = {name.lower(): number for number, name in enumerate(month_abbr) if name}
 UNSAID = "what is asked"
 LAST_YEARS = 10  # of an average
+MOST_ASIDES, BESIDE = 20, 80  # brackets of a sentence that are looked at; characters before one
 _FILE = read_yaml(Path(__file__).with_name("asked.yaml"))
 CURRENCIES = {code: re.compile(pattern, re.I) for code, pattern in _FILE.pop("currencies").items()}
 _PATTERNS = {name: re.compile("".join(pieces), re.I) for name, pieces in _FILE.items()}
@@ -60,6 +61,8 @@ OPERATORS = {
     "AS_SHARE",
 }
 OPERATORS |= {"EXCEPT", "RATIO"}
+#: Tokens which join nothing: a name that stands among them twice is one thing.
+PLAIN = {"NAME", "WORD", "YEAR", "PASSED", "NUMBER", "COMMA", "LPAR", "RPAR", "AND"}
 
 
 @dataclass(frozen=True)
@@ -279,7 +282,7 @@ def read_sentence(sentence: str, n_years: int) -> tuple[Node, set[str], dict[str
         node = Node(named.name, int(named.form in ("", "money")), form=named.form) if named else Node("row_0")
         rows = {"row_0": " ".join(words) or UNSAID} if named is None else {}
         is_same = len({one.name for one in tokens.read if one.kind == "NAME"}) == 1
-        is_plain = is_same and not any(one.kind in OPERATORS for one in tokens.read)
+        is_plain = is_same and all(one.kind in PLAIN or one.kind in tokens.flags for one in tokens.read)
         why = str(error) if named or words else "nothing is named that could be looked for"
         return node, tokens.flags, rows, words, "" if is_plain else why
     return node, tokens.flags, dict(tokens.rows), list(tokens.unread), ""
@@ -287,9 +290,9 @@ def read_sentence(sentence: str, n_years: int) -> tuple[Node, set[str], dict[str
 
 def without_asides(sentence: str) -> str:
     """A sentence without brackets that only name again what stands before them, or a unit or a period."""
-    for match in reversed([*re.finditer(r"\([^()]*\)", sentence)]):
+    for match in reversed([*re.finditer(r"\([^()]*\)", sentence)][:MOST_ASIDES]):
         inside = {token.kind for token in tokens_in(clean(match[0][1:-1]))}
-        before = tokens_in(clean(sentence[: match.start()]))[-1:]
+        before = tokens_in(clean(sentence[max(0, match.start() - BESIDE) : match.start()]))[-1:]
         is_again = "NAME" not in inside or (before and before[0].kind == "NAME")
         if is_again and not inside & (OPERATORS | {"WORD"}):
             sentence = f"{sentence[: match.start()]} {sentence[match.end() :]}"
@@ -364,6 +367,8 @@ def over_time(
     is_moving = bool(flags & {"MOVE", "GROWTH", "POINTS", "MORE", "LESS", "CHANGE_IN"})
     if is_moving and len(years) > 2:
         return formula, form, "more than two years are named"
+    if is_moving and len(years) < 2 and (flags & {"MORE", "LESS"} or re.search(r"\bsince\b", text)):
+        return formula, form, "a comparison needs two years"
     if is_moving and "prev(" in base and form != "days":
         return formula, form, "the change of a formula over two periods is not read"
     if "GROWTH" in flags or ("MOVE" in flags and "PERCENT" in flags):
@@ -381,6 +386,9 @@ def over_time(
     kinds = {items().get(name, {}).get("kind") for name in names_in(formula)}
     if first and re.search(r"\btotal\b.*\b(?:over|during|across)\b", text) and kinds <= {"income", "cash_flow"}:
         return " + ".join(at(formula, year) for year in range(last, first - 1, -1)), form, ""
+    is_amount = form in ("", "money") and not is_defined and "/" not in formula
+    if "PERCENT" in flags and is_amount and formula.isidentifier() and formula in items():
+        return formula, form, "a percentage is asked for, but not of what"
     if first and not is_defined:
         return formula, form, "several years are named, and not what is to be done with them"
     return formula, form, ""

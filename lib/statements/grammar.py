@@ -163,7 +163,18 @@ def prepared(text: str, is_defined: bool, n_years: int = 0) -> Tokens:
             kept.append(token._replace(kind="PASSED"))
         else:
             kept.append(token._replace(kind=kind))
+    if "SHARE" in kinds:
+        kept = [token._replace(kind="IN") if is_part_of(kept, place) else token for place, token in enumerate(kept)]
     return Tokens(kept, flags)
+
+
+def is_part_of(tokens: Sequence[Token], place: int) -> bool:
+    """Whether an "in" stands between two names alone: the share of goodwill in total assets."""
+    after = next((one.kind for one in tokens[place + 1 :] if one.text not in ("the", "its", "all")), "")
+    return tokens[place].text in ("in", "within") and [one.kind for one in tokens[place - 1 : place]] + [after] == [
+        "NAME",
+        "NAME",
+    ]
 
 
 def is_between_years(tokens: Sequence[Token], place: int) -> bool:
@@ -197,7 +208,7 @@ def operands(tokens: Tokens, is_defined: bool, has_rows: bool) -> list[LarkToken
     piece: list[Token] = []
     tokens.rows, tokens.unread = {}, []
 
-    def flush(is_end: bool) -> None:
+    def flush() -> None:
         out.extend(phrases(piece, tokens, is_defined, has_rows))
         piece.clear()
 
@@ -206,14 +217,14 @@ def operands(tokens: Tokens, is_defined: bool, has_rows: bool) -> list[LarkToken
             piece.append(token)
         elif token.kind in ("AND", "COMMA"):
             if joins(tokens.read, place):
-                flush(False)
+                flush()
                 out.append(LarkToken("AND", token.text))
             else:
                 piece.append(token._replace(kind="PASSED"))
         else:
-            flush(False)
+            flush()
             out.append(LarkToken(token.kind, token.text))
-    flush(True)
+    flush()
     return tidy(out)
 
 
@@ -270,7 +281,7 @@ def power_of(token: Token) -> int:
 
 
 def tidy(out: Sequence[LarkToken]) -> list[LarkToken]:
-    """Tokens without brackets around nothing, and without commas or numbers that no operator stands beside."""
+    """Tokens without brackets around nothing, and with brackets around what is averaged or summed together."""
     kept: list[LarkToken] = []
     for token in out:
         if token.type == "RPAR" and kept and kept[-1].type == "LPAR":
@@ -343,6 +354,9 @@ class Formula(Transformer):
 
     def share(self, sign, whole: Node, part: Node) -> Node:
         return replace(self.over(part, sign, whole), form="percent")
+
+    def share_in(self, sign, part: Node, _in, whole: Node) -> Node:
+        return self.share(sign, whole, part)
 
     def as_share(self, part: Node, sign, whole: Node) -> Node:
         if part.power == 0 and part.formula.endswith(f"/ {whole.formula})"):
