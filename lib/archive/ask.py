@@ -211,11 +211,8 @@ def questions_in(lines: Iterable[bytes], name: str) -> Iterator[str]:
 def cell_record(cell: Cell) -> dict:
     """A cell as JSON has it."""
     place = {"document": cell.doc_name, "page": int(cell.page), "row": cell.label, "year": cell.year}
-    return (
-        {"item": cell.name.replace("_", " ")}
-        | place
-        | {"value": f"{cell.shown:,.12g}", "unit": cell.unit, "currency": cell.currency}
-    )
+    amount = {"value": f"{cell.shown:,.12g}", "unit": cell.unit, "currency": cell.currency}
+    return {"item": cell.name.replace("_", " ")} | place | amount
 
 
 def fits(filing: Identity, named: Container[str], asked: Identity) -> str:

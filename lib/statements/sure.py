@@ -6,7 +6,6 @@ question sets, each set weighing the same, and what was measured of them in fold
 
 import json
 import math
-import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import chain
@@ -14,18 +13,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lib.filings.identity import Identity
-from lib.statements.asked import FILLER, SAID, Wanted, asked_for, asking_sentence
-from lib.statements.formulas import formula_named, item_named, items, spoken
-from lib.statements.labels import plain
-from lib.statements.reading import Cell, Reader, Result, read, stems
+from lib.statements.asked import Wanted, asked_for
+from lib.statements.formulas import items, names_in
+from lib.statements.reading import Cell, Reader, Result, read
 from lib.statements.rows import Line, Sheet
 from lib.statements.vetoes import explained, vetoes
 
 FILE = Path(__file__).with_name("sure.json")
 READ, BESIDE = 5, 10  # pages that an answer is read from, and that it is compared with
 NEAR, SAME_VALUE = 0.15, 0.005  # of scores; of values
-SMALL = 100  # a whole number below may be of a column of notes
-IS_SHARE = re.compile(r"\b(?:percent\w*|rate|margin|ratio|yield)\b|%")
 
 
 class Reading(NamedTuple):
@@ -60,7 +56,7 @@ def reading(
     result = read(wanted, sheets[:READ])
     if not result.cells:
         return Reading(wanted, result, {}, 0.0)
-    by_name = features(question, names, wanted, sheets[:BESIDE], result)
+    by_name = features(wanted, sheets[:BESIDE], result)
     found = vetoes_of(question, names, wanted, result, sheets, filings)
     return Reading(wanted, result, by_name, chance(by_name), found)
 
@@ -97,36 +93,32 @@ def chance(by_name: Mapping[str, float]) -> float:
     return 1 / (1 + math.exp(-score))
 
 
-def features(
-    question: str, names: Sequence[str], wanted: Wanted, sheets: Sequence[Sheet], result: Result
-) -> dict[str, float]:
-    """What a reading with cells is judged by; ``names`` are those of the company that the question names."""
+def features(wanted: Wanted, sheets: Sequence[Sheet], result: Result) -> dict[str, float]:
+    """What a reading with cells is judged by: how its rows fit, where they are from, and what else was found. Nothing
+    depends on how a question is worded beside its formula."""
     reader, places = Reader(sheets, wanted), {(sheet.doc_name, sheet.page): n for n, sheet in enumerate(sheets)}
     ranks = [places[cell.doc_name, cell.page] for cell in result.cells]
     lines = [line_of(cell, sheets[rank]) for cell, rank in zip(result.cells, ranks, strict=True)]
     agreeing, rivals, gaps = zip(*(rivalry(cell, reader) for cell in result.cells), strict=True)
-    text = asking_sentence(question, names)
     alike = [
         sum(column.year == cell.year for column in line.columns) for cell, line in zip(result.cells, lines, strict=True)
     ]
-    is_share = wanted.form in ("percent", "ratio", "days") or all(cell.is_share for cell in result.cells)
+    of_kind = [
+        sheets[rank].kind == items().get(cell.name, {}).get("kind")
+        for cell, rank in zip(result.cells, ranks, strict=True)
+    ]
     return {
-        "company named": float(bool(names)),
         "year asked": float(wanted.year is not None),
-        "statement said": float(bool(SAID.search(spoken(question)))),
-        "unit asked": float(wanted.unit is not None),
-        "row by words": float(wanted.source == "row"),
+        "row by words": float(any(cell.name.startswith("row_") for cell in result.cells)),
         "cells": math.log1p(len(lines)),
         "fit of row": min(cell.score for cell in result.cells),
-        "statements": sum(sheets[rank].kind is not None for rank in ranks) / len(ranks),
+        "own statement": sum(of_kind) / len(of_kind),
         "rank of page": math.log1p(max(ranks)),
         "pages that agree": math.log1p(min(agreeing)),
         "rivals": math.log1p(max(rivals)),
         "gap to rival": min(gaps),
-        "words unread": math.log1p(unread(text, lines)),
-        "form fits": float(bool(IS_SHARE.search(text)) == is_share),
-        "small number": float(any(cell.shown % 1 == 0 and abs(cell.shown) < SMALL for cell in result.cells)),
         "columns alike": math.log(max(1, *alike)),
+        "substitutes": float(len({cell.name for cell in result.cells} - set(names_in(result.formula)))),
     }
 
 
@@ -149,11 +141,3 @@ def rivalry(cell: Cell, reader: Reader) -> tuple[int, int, float]:
     near = {one.value for one in apart if one.score >= cell.score - NEAR}
     gap = cell.score - max((one.score for one in apart), default=-math.inf)
     return len(agreeing - {(cell.doc_name, cell.page)}), len(near), min(gap, 1.0)
-
-
-def unread(text: str, lines: Sequence[Line]) -> int:
-    """The words of a spoken question, beside what names a formula or a line item, that no row or its section has."""
-    for match in filter(None, (formula_named(text), item_named(text))):
-        text = text.replace(match[-1], " ", 1)
-    shown = " ".join(plain(f"{line.label} {line.section}") for line in lines)
-    return len(stems(FILLER.sub(" ", text)) - stems(shown))
