@@ -64,7 +64,7 @@ def word_bits(word: str) -> float:
         if len(folded) > 2 or (len(folded) == 2 and not is_mixed):
             letters = folded if is_mixed else f" {folded} "
             bits += sum(BITS[first][second] for first, second in pairwise(letters))
-    is_short = bare.isupper() and max(map(len, PARTS.findall(bare))) <= SHORT
+    is_short = bare.isupper() and max(map(len, PARTS.findall(bare)), default=0) <= SHORT
     return max(bits, -MOST_BITS / 2 if is_short else -MOST_BITS)
 
 

@@ -82,6 +82,7 @@ SOUND = LANGUAGES | {
     ),
     "basis points": "\n".join(f"{n}bps (8bps) 4.2% 12,107bps" for n in range(40)),
     "bullets": "\n".join(f"\uf0b7 {line}" for line in PROSE.split(".")),
+    "circled letters": "Ⓐ Ⓑ Ⅷ ª",
     "links": "https://www.sec.gov/ix?doc=/Archives/edgar/data/xzqjk_wvtr.htm bkzq@xvqwk.com us-gaap_QxzVbkt",
 }
 
