@@ -1,7 +1,8 @@
-"""How sure a reading of tables is, fitted and measured: ``make sure`` writes ``lib/statements/sure.json``.
+"""How often readings of tables are right, by kind: ``make sure`` writes ``lib/statements/sure.json``.
 
-A reading is given as an answer where its chance is AIM or more, a threshold that is not chosen; what that gives is
-measured on companies that the coefficients have not seen. The features were chosen by people who had seen these means.
+A kind gives answers where LEAST of its readings or more are right, those of all sets together; no coefficient is
+fitted. What is measured of a set uses the shares of other companies and templates alone. The reasons that speak against
+a reading were chosen by people who had seen readings of these sets.
 """
 
 import json
@@ -9,81 +10,76 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-from scipy.special import expit
-from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from lib.ahead.sets import SETS
 from lib.answers.calculation import named_filings
-from lib.folds import assign_folds
+from lib.data.locate import UNSEEN
+from lib.filings.templates import twins
+from lib.metrics.answers import NUMERIC_QUESTION_TYPES, first_quantity
 from lib.metrics.right import answer_right, figure
-from lib.retrievers.tables import sheet_of
+from lib.retrievers.tables import identities, sheet_of
 from lib.statements import sure
 from lib.studies import open_study
 from lib.study import Study
 
-METHOD, N_FOLDS, AIM, STRENGTH = "ahead", 5, 0.9, 0.1
-SEEDS = range(10)  # of folds
+METHOD, LEAST = "ahead", 0.95
 
 
 def readings(study: Study) -> pd.DataFrame:
-    """The reading of each question whose answer is a figure, from the pages of METHOD: question_id, set, company,
-    is_read, right, and the features."""
-    questions, run = study.questions, study.run(METHOD)[["question_id", "doc_name", "page"]].drop_duplicates()
+    """The reading of each question that asks for a figure, from the pages of METHOD: question_id, set, company, kind,
+    is_read and right."""
+    run = study.run(METHOD)[["question_id", "doc_name", "page"]].drop_duplicates()
     places, rows = {name: part.iloc[:, 1:] for name, part in run.groupby("question_id")}, []
-    for one in questions[list(map(bool, map(figure, questions["answer"], questions["question"])))].itertuples():
-        named = named_filings(study)[one.question_id]
+    filings = [*identities(study).values()]
+    for one in study.questions.itertuples():
+        is_numeric = one.question_type in NUMERIC_QUESTION_TYPES and study.dataset.name == UNSEEN
+        answer = first_quantity(one.answer) if is_numeric else one.answer
+        if not figure(answer, one.question):
+            continue
         near = [*places[one.question_id].itertuples(index=False, name=None)][: sure.BESIDE]
-        read = sure.reading(one.question, named, [sheet_of(study, *place) for place in near])
-        result, found = read.result, read.features
-        is_right = bool(result.text) and answer_right(result.text, one.answer, one.question)
-        about = {"question_id": one.question_id, "set": study.dataset.name, "company": one.company}
-        rows.append(about | {"is_read": bool(result.text), "right": is_right} | found)
+        named = named_filings(study)[one.question_id]
+        read = sure.reading(one.question, named, [sheet_of(study, *place) for place in near], filings)
+        is_right = bool(read.result.text) and answer_right(read.result.text, answer, one.question)
+        about = {"question_id": one.question_id, "question": one.question, "doc_name": one.doc_name, "kind": read.kind}
+        about |= {"set": study.dataset.name, "company": one.company, "is_read": bool(read.result.text)}
+        rows.append(about | {"right": is_right})
     return pd.DataFrame(rows)
 
 
-def fit(part: pd.DataFrame, names: Sequence[str]) -> tuple[np.ndarray, float]:
-    """Coefficients of the features, and the intercept, of readings; each set weighs the same."""
-    model = make_pipeline(StandardScaler(), LogisticRegression(C=STRENGTH))
-    weight = 1 / part.groupby("set")["right"].transform("size").to_numpy()
-    weight *= len(part) / weight.sum()
-    model.fit(part[names].to_numpy(float), part["right"], logisticregression__sample_weight=weight)
-    scaler, (slope,) = model[0], model[1].coef_
-    slope = slope / scaler.scale_
-    return slope, float(model[1].intercept_[0] - slope @ scaler.mean_)
+def shares(read: pd.DataFrame) -> dict[str, float]:
+    """The share of right readings of each kind, 0 for a kind without one."""
+    found = read.groupby("kind")["right"].mean()
+    return {kind: round(float(found.get(kind, 0.0)), 4) for kind in sure.KINDS}
 
 
-def out_of_fold(part: pd.DataFrame, names: Sequence[str], seed: int) -> np.ndarray:
-    """The chance of each reading by a model of other companies."""
-    folds, found = assign_folds(part["company"].tolist(), N_FOLDS, seed), np.zeros(len(part))
-    for fold in np.unique(folds):
-        slope, intercept = fit(part[folds != fold], names)
-        found[folds == fold] = expit(part.loc[folds == fold, names].to_numpy(float) @ slope + intercept)
-    return found
+def is_given(read: pd.DataFrame, is_twin: np.ndarray) -> np.ndarray:
+    """Whether each reading would be given by the shares of other companies, without twins of its question."""
+    given = np.zeros(len(read), bool)
+    for row, one in enumerate(read.itertuples()):
+        others = read[(read["company"] != one.company) & ~is_twin[row]]
+        given[row] = one.kind != sure.KINDS[0] and shares(others)[one.kind] >= LEAST
+    return given
 
 
 def write(studies: Sequence[Study]) -> dict:
-    """Fit on all readings and write ``sure.json``; gives what was written."""
+    """Count on all readings and write ``sure.json``; gives what was written."""
     every = pd.concat(map(readings, studies), ignore_index=True)
-    names = [*every.columns.drop(["question_id", "set", "company", "is_read", "right"])]
     read = every[every["is_read"]].reset_index(drop=True)
-    given = pd.DataFrame({seed: out_of_fold(read, names, seed) >= AIM for seed in SEEDS})
-    slope, intercept = fit(read, names)
-    rows = []
+    filings = {one.doc_name: one for study in studies for one in identities(study).values()}
+    given, rows = is_given(read, twins(read, [*filings.values()])), []
     for name, asked in every.groupby("set", sort=False):
-        mine = read["set"] == name
-        answered, right = given[mine].sum().mean(), given[mine & read["right"]].sum().mean()
-        rows.append({"set": name, "n": len(asked), "n_companies": asked["company"].nunique(), "read": int(mine.sum())})
-        shares = {"right_of_read": read[mine]["right"].mean(), "answered": answered / len(asked)}
-        shares["right_of_answered"] = right / answered
-        rows[-1] |= {share: round(float(value), 4) for share, value in shares.items()}
-    coefficients = dict(zip(names, slope.round(4).tolist(), strict=True))
-    found = {"least": AIM, "intercept": round(intercept, 4), "coefficients": coefficients}
-    found |= {"method": METHOD, "n_draws": len(SEEDS), "measured": rows}
+        mine = (read["set"] == name).to_numpy()
+        n_given, n_right = int((given & mine).sum()), int((given & mine & read["right"]).sum())
+        row = {"set": name, "n": len(asked), "n_companies": asked["company"].nunique(), "read": int(mine.sum())}
+        row |= {"right_of_read": round(float(read[mine]["right"].mean()), 4), "answered": n_given, "right": n_right}
+        rows.append(row)
+    counts = read.groupby("kind").size()
+    found = {"least": LEAST, "kinds": shares(read), "n": {kind: int(counts.get(kind, 0)) for kind in sure.KINDS}}
+    found |= {"method": METHOD, "measured": rows}
     sure.FILE.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     return found
 
 
 if __name__ == "__main__":
-    write([open_study("financebench", questions=name) for name in ("", *SETS["financebench"])])
+    mine = [open_study("financebench", questions=name) for name in ("", *SETS["financebench"])]
+    print(json.dumps(write([*mine, open_study(UNSEEN)]), indent=1))

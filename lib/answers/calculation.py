@@ -25,8 +25,10 @@ from lib.statements.asked import asked_for
 from lib.statements.reading import read
 from lib.study import Study
 
-VERSION = 2
-DATA = tuple(Path(lib.statements.__file__).with_name(name) for name in ("formulas.yaml", "items.yaml"))
+VERSION = 3
+DATA = tuple(
+    sorted(path for path in Path(lib.statements.__file__).parent.iterdir() if path.suffix in (".yaml", ".lark"))
+)
 CALCULATED_STAGE = "answers/calculated"
 CALCULATED = ["question_id", "text", "why_not", "formula", "source", "cells"]
 

@@ -11,6 +11,7 @@ import codecs
 from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from datetime import date
+from itertools import chain
 from pathlib import Path
 from typing import Self
 from weakref import finalize
@@ -26,12 +27,14 @@ from lib.answers.prompt_context import order_of_segments
 from lib.archive.index import PICTURES, ArchiveIndex
 from lib.archive.search_data import search_data
 from lib.archive.step import quiet_encoder
+from lib.archive.wording import one_wording
 from lib.data.pdf import Word, picture, read_words
 from lib.data.records import MOST_LETTERS, printable
 from lib.files import digest_of, write_atomically
 from lib.filings.identity import Identity, asked_period, filings_named, identity_features, without_records
 from lib.models.index import SERVER, chunk_of, page_of
 from lib.schema import PAGE_COLUMNS, StudyError
+from lib.statements.asked import asked_for
 from lib.statements.reading import Cell
 from lib.statements.rows import Sheet, sheet
 from lib.statements.sure import BESIDE, fitted, reading
@@ -152,18 +155,20 @@ class Archive:
         """What the archive says to a question, as JSON has it; pages count from 0.
 
         Returns:
-            ``question``; ``answer``, None where no reading is sure; ``confidence``, the chance that it is right;
+            ``question``; ``answer``, None where no reading is sure; ``confidence``, how often such readings are right;
             ``why_not``; ``formula`` and ``cells`` of the answer, each with ``document``, ``page``, ``row``,
             ``year`` of the column, ``value`` as printed and ``unit``; and the best k ``pages``, each with ``document``,
             ``page``, ``score`` of the ranker, ``filing`` (company, year, form), ``fits`` of what is asked for, and
             ``passage``.
         """
-        best = self.ask(question, max(k, BESIDE))
         filings = {filing.doc_name: filing for filing in self.filings}
         (named,), asked = filings_named([question], self.filings), asked_period(question)
+        wanted = asked_for(question, sorted(set(chain(*named.values()))))
+        company = next((filings[name].company for name in named), "")
+        best = self.ask(one_wording(question, wanted, company, asked), max(k, BESIDE))
         read = reading(question, named, self.sheets(best), self.filings)
         least = fitted()["least"]
-        unsure = f"{read.result.text} was read, with a chance of {read.sure:.0%} of being right; {least:.0%} is needed"
+        unsure = f"{read.result.text} was read; {read.sure:.0%} of such readings are right, and {least:.0%} are needed"
         pages = []
         for page, passage in zip(best[:k].itertuples(), passages(question, best["text"][:k]), strict=True):
             filing = filings[page.doc_name]
@@ -282,7 +287,7 @@ def answer_text(answer: dict) -> str:
         lines = [f"no sure figure: {answer['why_not']}"]
     else:
         formula = answer["formula"].replace("_", " ")
-        lines = [f"{answer['answer']} = {formula} (chance of being right {answer['confidence']:.0%})"]
+        lines = [f"{answer['answer']} = {formula} ({answer['confidence']:.0%} of such readings are right)"]
     for cell in answer["cells"]:
         value = f"   {cell['item']} {cell['year']} = {cell['value']} {cell['unit']}".rstrip()
         lines.append(f"{value}: row “{cell['row']}”, column {cell['year']}, {cell['document']}, page {cell['page']}")

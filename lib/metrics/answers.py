@@ -89,6 +89,12 @@ def one_quantity(text: str) -> tuple[Quantity, str] | None:
     return (_quantity(match), match["digits"]) if match else None
 
 
+def first_quantity(text: str) -> str:
+    """The first quantity of a text, as it is written; the text where it has none."""
+    match = _QUANTITY.search(text)
+    return match[0].strip() if match else text
+
+
 def asked_unit(question: str | None) -> float:
     """The unit that a question names, as in "in USD millions", in ones; 1 where it names none."""
     asked = _ASKED_UNIT.search(question or "")

@@ -28,7 +28,6 @@ from lib.statements.reading import Reader
 from lib.statements.rows import Sheet
 
 STATEMENTS = {"income": "income statement", "balance": "balance sheet", "cash_flow": "cash flow statement"}
-READ = ("formulas.yaml", "items.yaml", "asked.yaml")  # of lib/statements
 #: The run of one text in place of each question of some rows.
 Rank = Callable[[np.ndarray, Sequence[str]], pd.DataFrame]
 
@@ -68,8 +67,8 @@ def parts(search: Search) -> list[Parts]:
 
 def inputs(search: Search) -> list:
     """What the search for items depends on beside the questions and settings, JSON-able."""
-    folder = Path(lib.statements.__file__).parent
-    return [[one.queries for one in parts(search)], [digest_of_file(folder / name) for name in READ]]
+    read = sorted(path for path in Path(lib.statements.__file__).parent.iterdir() if path.suffix in (".yaml", ".lark"))
+    return [[one.queries for one in parts(search)], [digest_of_file(path) for path in read]]
 
 
 def has_row(sheet: Sheet, name: str, wanted: Wanted) -> bool:

@@ -115,6 +115,8 @@ def asked_for(question: str, names: Sequence[str]) -> Wanted:
             continue
         unread += [token.text for token in more.read if token.kind in ("WORD", *(() if definition else ("NAME",)))]
     source, form, formula = source_of(node), node.form, node.formula
+    if definition and node.is_made and not {*names_in(formula)} <= {*names_in(definition.node.formula)}:
+        problem = problem or "the definition is of a part of what is asked for"
     if definition:
         defined, why = combined(definition, node)
         problem, formula = problem or why, defined.formula
@@ -159,6 +161,7 @@ def asked_for(question: str, names: Sequence[str]) -> Wanted:
 
 def in_years(question: str) -> str:
     """A question with "the year before 2022" as 2021, and without the year of a filing that it names beside another."""
+    question = re.sub(r"\b([1-4])Q(?=\b|\d)", r"Q\1 ", question, flags=re.I)
     for pattern, step in ((YEAR_BEFORE, -1), (YEAR_AFTER, 1)):
         question = pattern.sub(lambda match, step=step: str(int(match["year"]) + step), question)
     other = OF_FILING.sub(" ", question)

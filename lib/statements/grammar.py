@@ -79,6 +79,7 @@ def clean(text: str) -> str:
     text = re.sub(r"\band/or\b", "or", text.replace("&", " and ")).replace("/(loss)", " ").replace("(loss)", " ")
     text = re.sub(r"(?<=[^\W\d_])[/](?=[^\W\d_]\b)|(?<=\w)[-–](?=\w)|_", " ", text)
     text = " ".join(re.sub(r"(?<=\d),(?=\d{3})", "", part) for part in WORD.findall(text))
+    text = re.sub(r"\bone(?= (?:minus|plus|less)\b)", "1", text)
     return re.sub(r"(?<=[\d)]) x (?=[a-z(])|(?<=[a-z)]) x (?=[\d(])", " × ", text)
 
 

@@ -60,7 +60,7 @@ def rows_of_text(text: str) -> list[GridRow]:
         if found or marks or not without_signs(line):
             figures += found
             n_marks += marks * bool(figures)
-            if "%" in line and not found and figures and "%" not in figures[-1].text:
+            if "%" in line and not found and figures and not re.fullmatch(r".*%|(?:19|20)\d\d", figures[-1].text):
                 figures[-1] = Cell(f"{figures[-1].text}%")
             cells.append(Cell(line))
             continue

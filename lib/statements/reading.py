@@ -6,6 +6,7 @@ Where an item or a period is not found, no answer is given: it says what is miss
 import math
 import re
 from collections.abc import Sequence
+from functools import cache
 from typing import NamedTuple
 
 from lib.statements.asked import FILLER, Wanted
@@ -36,6 +37,7 @@ class Cell(NamedTuple):
     page: int
     is_share: bool
     score: float
+    fit: float = 0.0  # of the row alone
     currency: str = ""  # ISO 4217
     doubts: tuple[str, ...] = ()  # why the value is not sure
 
@@ -60,6 +62,11 @@ class Reader:
     def __init__(self, sheets: Sequence[Sheet], wanted: Wanted, has_formulas: bool = True):
         self.sheets, self.wanted, self.has_formulas = sheets, wanted, has_formulas
         self.used: dict[tuple[str, int], Cell] = {}
+        printed = {(sheet.doc_name, line.money.currency) for sheet in sheets for line in sheet.lines}
+        of_filings: dict[str, list[str]] = {}
+        for name, currency in printed:
+            of_filings.setdefault(name, []).extend(filter(None, [currency]))
+        self.currencies = {name: found[0] for name, found in of_filings.items() if len(found) == 1}
         labels = [stems(plain(line.label)) for sheet in sheets for line in sheet.lines]
         self.weights = word_weights(labels)
 
@@ -88,15 +95,19 @@ class Reader:
                     continue
                 shown, more = signed(name, line, column, sheet)
                 unit = "" if item.get("per_share") else line.money.unit
+                fit = score
                 score += NEWEST * (sheet.year == year) - RANK * rank
                 value = line.columns[column].year, shown * ones()[unit], shown, unit, line.label
-                place = sheet.doc_name, sheet.page, line.is_share, score, line.money.currency
+                currency = line.money.currency or ("" if line.is_share else self.currencies.get(sheet.doc_name, ""))
+                place = sheet.doc_name, sheet.page, line.is_share, score, fit, currency
                 cells.append(Cell(name, *value, *place, (*line.doubts, *doubts, *more)))
         return cells
 
     def fit(self, name: str, line: Line, sheet: Sheet) -> float:
         """How well a row fits a name, 0 where it does not."""
         words, item = self.wanted.rows.get(name), items().get(name)
+        if item is not None and (is_of_another(name, line.label) or (item.get("kind"), sheet.kind) == CHANGES):
+            return 0.0
         of_statement = STATEMENT * bool(sheet.kind)
         shared = self.shared(words, line) + of_statement if words else 0.0
         if item is None:
@@ -118,6 +129,21 @@ class Reader:
     def weigh(self, words: set[str]) -> float:
         """The sum of words' weights, 1 for a word of no label."""
         return math.fsum(self.weights.get(word, 1.0) for word in words)  # whatever the order of the set
+
+
+#: A balance on a statement of cash flows is a change in it.
+CHANGES = ("balance", "cash_flow")
+
+
+@cache
+def owners(label: str) -> frozenset[str]:
+    """The line items whose row a label is."""
+    return frozenset(name for name, item in items().items() if "labels" in item and is_row_of(name, label))
+
+
+def is_of_another(name: str, label: str) -> bool:
+    """Whether a label is of other line items than this one."""
+    return name not in (of_label := owners(label)) and bool(of_label)
 
 
 LOSS = re.compile(r"\bloss(?:es)?\b")

@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 from lib.files import read_yaml
 from lib.filings.identity import Identity, filings_named
 from lib.statements.asked import asked_for
+from lib.statements.columns import Column
 from lib.statements.formulas import canonical, formulas, items, names_in
 from lib.statements.grammar import TOO_LONG, NotRead, clean, formula_in
-from lib.statements.rows import Column, Line, Sheet
+from lib.statements.money import Money
+from lib.statements.rows import Line, Sheet
 from lib.statements.sure import reading
 from lib.statements.vetoes import explained, vetoes
 
@@ -236,7 +238,7 @@ def test_words_that_the_row_explains_are_read():
 
 
 def test_a_veto_is_no_answer_however_sure():
-    line = Line("Net sales", "", (Column(2021, 12, 12),), (500.0,), False, "million")
+    line = Line("Net sales", "", (Column(2021, 12, 12),), (500.0,), False, Money("million", "USD"))
     sheet = Sheet("TARNBECK_2021_10K", 0, "income", 2021, (line,))
     named = {"TARNBECK_2021_10K": ("Tarnbeck",)}
     assert reading("What was Tarnbeck's revenue in 2021?", named, [sheet], FILINGS).vetoes == ()
