@@ -6,6 +6,7 @@ Where an item or a period is not found, no answer is given: it says what is miss
 import math
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from typing import NamedTuple
 
@@ -227,6 +228,20 @@ def read(wanted: Wanted, sheets: Sequence[Sheet], has_formulas: bool = True) -> 
     one with the best; where none has all, from the pages of all. Without formulas only single cells are answers."""
     if not has_formulas and wanted.source not in ("item", "row"):
         return Result("", "a formula is needed", wanted.formula)
+    result = _read(wanted, sheets, has_formulas)
+    if result.text or wanted.source != "item" or wanted.formula not in items():
+        return result
+    found = _read(by_words(wanted), sheets, has_formulas)
+    return found if found.text else result
+
+
+def by_words(wanted: Wanted) -> Wanted:
+    """A line item as the row that has its words and those that were not read, where no row is the item's own."""
+    words = " ".join([wanted.rows.get(wanted.formula, wanted.formula.replace("_", " ")), *wanted.unread])
+    return replace(wanted, formula="row_0", rows={"row_0": words}, source="row")
+
+
+def _read(wanted: Wanted, sheets: Sequence[Sheet], has_formulas: bool) -> Result:
     filings = dict.fromkeys(sheet.doc_name for sheet in sheets)
     parts = [[sheet for sheet in sheets if sheet.doc_name == filing] for filing in filings]
     results, why_not = [], "no page has a table"

@@ -9,7 +9,7 @@ from lib.ahead.pool import FilingGroups
 from lib.ahead.terms import asking_sentences, pairs, terms, topic
 from lib.ahead.views import VIEWS, PageViews, needs, page_views, study_pool, untrained
 from lib.models import vectors
-from lib.statements import rows
+from lib.statements import labels
 
 from .conftest import BALANCE, CASH, INCOME, LEGAL
 
@@ -54,7 +54,7 @@ def test_phrases_are_counted_by_stems_and_each_statement_is_strongest_in_its_own
 def test_statements_that_a_question_needs_by_phrases_and_by_items_that_it_names(question, statements, items):
     [by_phrases], [by_items], [named] = np.logical_or(*question_kinds([question]))[:, PRIMARY], *needs([question])
     assert set(np.array(STATEMENTS)[by_phrases]) == statements
-    assert {name.replace("_", "") for name in np.array([*rows.kinds()])[by_items]} == statements
+    assert {name.replace("_", "") for name in np.array([*labels.kinds()])[by_items]} == statements
     assert set(np.array([*views.items()])[named > 0]) == items
 
 
