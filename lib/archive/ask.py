@@ -157,7 +157,8 @@ class Archive:
         Returns:
             ``question``; ``answer``, None where no reading is sure; ``confidence``, how often such readings are right;
             ``why_not``; ``formula`` and ``cells`` of the answer, each with ``document``, ``page``, ``row``,
-            ``year`` of the column, ``value`` as printed and ``unit``; and the best k ``pages``, each with ``document``,
+            ``year`` of the column, ``value`` as printed, ``unit`` and ``currency``; ``agree``, other pages that have
+            the value of a cell, each with ``document`` and ``page``; and the best k ``pages``, each with ``document``,
             ``page``, ``score`` of the ranker, ``filing`` (company, year, form), ``fits`` of what is asked for, and
             ``passage``.
         """
@@ -177,10 +178,11 @@ class Archive:
             pages.append(about)
         answer = {"question": question, "answer": None, "confidence": round(read.sure, 3)}
         why_not = read.result.why_not or "; ".join(read.vetoes) or unsure
-        answer |= {"why_not": why_not, "formula": "", "cells": [], "pages": pages}
+        answer |= {"why_not": why_not, "formula": "", "cells": [], "agree": [], "pages": pages}
         if read.is_sure:
             answer |= {"answer": read.result.text, "why_not": "", "formula": read.result.formula}
             answer["cells"] = list(map(cell_record, read.result.cells))
+            answer["agree"] = [{"document": name, "page": int(page)} for name, page in read.agreeing]
         return answer
 
 
@@ -291,6 +293,8 @@ def answer_text(answer: dict) -> str:
     for cell in answer["cells"]:
         value = f"   {cell['item']} {cell['year']} = {cell['value']} {cell['unit']}".rstrip()
         lines.append(f"{value}: row “{cell['row']}”, column {cell['year']}, {cell['document']}, page {cell['page']}")
+    if answer["agree"]:
+        lines.append("   also on " + ", ".join(f"{one['document']}, page {one['page']}" for one in answer["agree"]))
     lines += ["Best pages; a document's first page is page 0:"] * bool(answer["pages"])
     for rank, page in enumerate(answer["pages"], 1):
         about = f"{page['filing']} ({page['fits']}), score {page['score']:.2f}"

@@ -20,9 +20,7 @@ from lib.metrics.answers import asked_unit
 from lib.statements.formulas import (
     at,
     canonical,
-    formula_named,
     formulas,
-    item_named,
     items,
     names_in,
     previous,
@@ -42,7 +40,7 @@ MOST_ASIDES, BESIDE = 20, 80  # brackets of a sentence that are looked at; chara
 _FILE = read_yaml(Path(__file__).with_name("asked.yaml"))
 CURRENCIES = {code: re.compile(pattern, re.I) for code, pattern in _FILE.pop("currencies").items()}
 _PATTERNS = {name: re.compile("".join(pieces), re.I) for name, pieces in _FILE.items()}
-DEFINED, TERMS, FILLER, SAID, LEGAL = map(_PATTERNS.get, "defined terms filler said legal".split())
+DEFINED, TERMS, FILLER = map(_PATTERNS.get, "defined terms filler".split())
 DIGITS, IN_PERCENT, DATE, FRAMING = map(_PATTERNS.get, "digits in_percent date framing".split())
 CLAUSE = re.compile(r"[:,]\s+(?=(?:what|how (?:much|many|high|large)|which)\b)", re.I)
 YEAR_BEFORE, YEAR_AFTER, OF_FILING = map(_PATTERNS.get, "year_before year_after of_filing".split())
@@ -219,20 +217,6 @@ def has_name(sentence: str) -> bool:
 def asking_of(sentences: Sequence[str]) -> str:
     """The sentence that asks: of those that name a formula or an item, else of all, the first with a ``?``."""
     return min(sentences, key=lambda one: (not has_name(one), "?" not in one))
-
-
-def asking_sentence(question: str, names: Sequence[str]) -> str:
-    """The spoken sentence that asks: of those that name a formula or an item, else of all, the first with a ``?``."""
-    sentences = [part for part in re.split(r"(?<=[?!;])\s+|(?<=[.])\s+(?=[A-Z])", question) if part.strip()]
-    read = [(without(spoken(part), names), part) for part in sentences] or [(spoken(question), question)]
-    return min(read, key=lambda one: (not (formula_named(one[0]) or item_named(one[0])), "?" not in one[1]))[0]
-
-
-def without(text: str, names: Sequence[str]) -> str:
-    """A spoken text without a company's names and what names a statement."""
-    for name in sorted(map(spoken, names), key=len, reverse=True):
-        text = re.sub(rf"\b{re.escape(name)}(?: s)?\b", " ", text) if len(name) > 1 else text
-    return " ".join(LEGAL.sub(" ", SAID.sub(" ", text)).split())
 
 
 def definition_in(sentences: Sequence[str]) -> tuple[Definition | None, str]:

@@ -32,7 +32,6 @@ from lib.statements.money import Money, currency_of, money_of
 
 _ENDS_IN_MONTH = re.compile(rf"\b(?:{'|'.join(MONTHS)})[a-z]*\.?$", re.I)
 _PER = re.compile(r"\bper\b(?! ?cent)|percent|\bratio\b|%|\bshares\b(?! (?:issued|repurchased))", re.I)
-_CASES = re.compile(r"\bratio\b|percent|per cent|%", re.I)
 LINE_HEIGHT = 8.0  # points of a line, where it is not known
 MIDDLE, GUTTER, LEAST_LINES = (
     (0.4, 0.6),

@@ -34,6 +34,7 @@ class Reading(NamedTuple):
     kind: str = KINDS[0]
     vetoes: tuple[str, ...] = ()
     sure: float = 0.0
+    agreeing: tuple[tuple[str, int], ...] = ()  # other pages, by doc_name and page, that have the value of a cell
 
     @property
     def is_sure(self) -> bool:
@@ -64,13 +65,14 @@ def reading(
     found = vetoes(question, explained(wanted, shown), names, filings)
     found += [*of_result(wanted, result), *of_rows(result.cells, of_cells, sheets)]
     kind = kind_of(result.cells, of_cells) if not found else KINDS[0]
-    return Reading(wanted, result, kind, tuple(dict.fromkeys(found)), fitted()["kinds"].get(kind, 0.0))
+    agreeing = tuple(sorted(set().union(*(one.agreeing for one in of_cells))))
+    return Reading(wanted, result, kind, tuple(dict.fromkeys(found)), fitted()["kinds"].get(kind, 0.0), agreeing)
 
 
 class Rivalry(NamedTuple):
     """What else the pages have for a cell."""
 
-    agreeing: int  # other pages with its value
+    agreeing: frozenset[tuple[str, int]]  # other pages with its value, by doc_name and page
     rivals: tuple[float, ...]  # other values of its filing, in rows that fit nearly as well
 
 
@@ -82,14 +84,14 @@ def rivalry(cell: Cell, reader: Reader) -> Rivalry:
             agreeing.add((one.doc_name, one.page))
         elif one.fit >= cell.fit - NEAR and one.doc_name == cell.doc_name:
             apart.add(one.shown)
-    return Rivalry(len(agreeing - {(cell.doc_name, cell.page)}), tuple(sorted(apart)))
+    return Rivalry(frozenset(agreeing - {(cell.doc_name, cell.page)}), tuple(sorted(apart)))
 
 
 def kind_of(cells: Sequence[Cell], of_cells: Sequence[Rivalry]) -> str:
     """The kind of a reading that nothing speaks against."""
     if any(cell.name.startswith("row_") for cell in cells):
         return KINDS[1]
-    return KINDS[3] if min(one.agreeing for one in of_cells) else KINDS[2]
+    return KINDS[3] if all(one.agreeing for one in of_cells) else KINDS[2]
 
 
 def of_result(wanted: Wanted, result: Result) -> list[str]:
