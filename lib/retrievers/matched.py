@@ -23,8 +23,9 @@ def identities(search: Search, is_from_covers: bool) -> list[Identity]:
 
 
 def inputs(search: Search, *, covers: bool) -> list[list[str]]:
-    """What the match depends on beside the questions, JSON-able: each filing's identity."""
-    return [list(map(str, identity)) for identity in identities(search, covers)]
+    """What the match depends on beside the questions, JSON-able: each filing's identity, but for how its form is shown."""
+    found = (identity._asdict() for identity in identities(search, covers))
+    return [[str(value) for name, value in one.items() if name != "form"] for one in found]
 
 
 def fits_best(questions: list[str], filings: list[Identity]) -> np.ndarray:
