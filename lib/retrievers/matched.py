@@ -23,7 +23,7 @@ def identities(search: Search, is_from_covers: bool) -> list[Identity]:
 
 
 def inputs(search: Search, *, covers: bool) -> list[list[str]]:
-    """What the match depends on beside the questions, JSON-able: each filing's identity, but for how its form is shown."""
+    """What the match depends on beside the questions, JSON-able: each filing's identity without the printed form."""
     found = (identity._asdict() for identity in identities(search, covers))
     return [[str(value) for name, value in one.items() if name != "form"] for one in found]
 
