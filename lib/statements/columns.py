@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
 from lib.statements.figures import NUMBERED
 from lib.statements.grid import Cell, GridRow
-from lib.statements.labels import MONTH, MONTHS, YEAR
+from lib.statements.labels import LABELS_KEPT, MONTH, MONTHS, YEAR
 
 MOST_COLUMNS, MOST_ROWS = 12, 12  # of a head
 #: Words beside the years of a column's head.
@@ -78,6 +79,7 @@ def is_head(row: GridRow) -> bool:
     )
 
 
+@lru_cache(maxsize=LABELS_KEPT)
 def _rest(label: str) -> int:
     """How many letters a label has beside the words of a head."""
     rest = re.sub(r"\([^()]*\)|\bchange\b|\bvs?\b|%", " ", label, flags=re.I)

@@ -5,7 +5,7 @@ tables that answers are read from are those of :mod:`lib.statements.rows`.
 """
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,7 +22,7 @@ YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 NOTES = re.compile(r"\([^()]*\)|\bnotes? \d+[a-z]?|\bsee note.*", re.I)
 UNFINISHED = re.compile(rf"(?:^|\b(?:{MONTH}|of|and|at|as of|to))$", re.I)  # a date or amount within a label
 OTHER_STATEMENTS = re.compile(r"parenthetical|schedule i|pro forma|condensed (financial|consolidating)", re.I)
-HEAD_CHARACTERS = 500
+HEAD_CHARACTERS, LABELS_KEPT = 500, 200_000
 
 
 class Entry(NamedTuple):
@@ -60,6 +60,7 @@ def kind_of(text: str) -> str | None:
     return min(places)[1] if places and not OTHER_STATEMENTS.search(head) else None
 
 
+@lru_cache(maxsize=LABELS_KEPT)
 def plain(label: str) -> str:
     """A label in lower case without notes, parentheses and signs: ``Inventories, net (Note 3)``."""
     words = label.lower().replace("&", " and ")

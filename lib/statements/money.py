@@ -56,8 +56,16 @@ def _codes() -> list[tuple[str, re.Pattern]]:
     return found
 
 
+@cache
+def _any_code() -> re.Pattern:
+    """Any currency's sign or word: most lines have none."""
+    return re.compile("|".join(one.pattern for _, one in _codes()))
+
+
 def currency_of(text: str) -> str:
     """The currency that a text names first by a sign or a word; empty where it names none."""
+    if not _any_code().search(text):
+        return ""
     found = [(match.start(), -len(match[0]), code) for code, one in _codes() if (match := one.search(text))]
     return min(found)[-1] if found else ""
 
