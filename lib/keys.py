@@ -10,7 +10,7 @@ from lib.models.weights import weights_hash
 DATA_FILES = {
     "bm25": {"text/stop_words.txt": "e74feb668ca57f0910d4"},
     "ahead": {"ahead/kinds.yaml": "15c1c5b3455a690da138", "statements/items.yaml": "d4a3975be11b8413334f"},
-    "answers": {"statements/asked.yaml": "0799c2c420324a7a74fe", "metrics/answers.yaml": "a87e2f0e1cf2f6baa82c"},
+    "answers": {"statements/asked.yaml": "295be73a8469c398b1e5", "metrics/answers.yaml": "a87e2f0e1cf2f6baa82c"},
 }
 
 

@@ -7,11 +7,9 @@ on made-up ones, none on a question that is scored.
 import json
 from collections.abc import Sequence
 from itertools import chain
-from pathlib import Path
 
 import pandas as pd
 
-import lib.statements
 from lib.answers.answers import Answers, answers, asked, context_params, score
 from lib.answers.pages_read import pages_read
 from lib.answers.prompt_context import NONE, Context
@@ -22,13 +20,11 @@ from lib.method import memoized
 from lib.metrics.right import right_metrics
 from lib.retrievers.tables import identities, sheet_of
 from lib.statements.asked import asked_for
+from lib.statements.formulas import data_files
 from lib.statements.reading import read
 from lib.study import Study
 
 VERSION = 3
-DATA = tuple(
-    sorted(path for path in Path(lib.statements.__file__).parent.iterdir() if path.suffix in (".yaml", ".lark"))
-)
 CALCULATED_STAGE = "answers/calculated"
 CALCULATED = ["question_id", "text", "why_not", "formula", "source", "cells"]
 
@@ -79,7 +75,7 @@ def derivation(text: str, formula: str, cells: str) -> str:
 def params_of(study: Study, wanted: Context, has_fallback: bool, has_formulas: bool) -> dict:
     """All that calculation from a context depends on."""
     params = context_params(study, wanted) | {"chunks": study.digest("chunks")} | data_file_digests("answers")
-    params |= {"data": {path.name: digest_of_file(path) for path in DATA}}
+    params |= {"data": {path.name: digest_of_file(path) for path in data_files()}}
     return params | {"way": (has_fallback, has_formulas, True, False)}  # columns by period, no rows of a PDF's layout
 
 

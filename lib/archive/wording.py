@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 
 from lib.filings.identity import Identity
-from lib.retrievers.items import STATEMENTS
+from lib.retrievers.items import STATEMENTS, words_of
 from lib.statements.asked import Wanted
 from lib.statements.formulas import items, names_in
-from lib.statements.labels import kinds
 
 
 def one_wording(question: str, wanted: Wanted, company: str, asked: Identity) -> str:
@@ -23,12 +22,7 @@ def one_wording(question: str, wanted: Wanted, company: str, asked: Identity) ->
     period += [f"at {day:%B %d, %Y}" for day in asked.dates[-1:]]
     where = f", according to the {_listed(titles)}" if titles else ""
     when = f" in {' '.join(period)}" if period else ""
-    return f"What was {company}'s {_listed(list(map(_words, names)))}{when}{where}?"
-
-
-def _words(name: str) -> str:
-    of_statement = kinds().get(items()[name].get("kind"), {"items": {}})["items"].get(name)
-    return of_statement["asked"][0] if of_statement else name.replace("_", " ")
+    return f"What was {company}'s {_listed(list(map(words_of, names)))}{when}{where}?"
 
 
 def _listed(words: Sequence[str]) -> str:

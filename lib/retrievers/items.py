@@ -7,13 +7,11 @@ A ratio needs rows of several statements, and so several pages. Question decompo
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-import lib.statements
 from lib import runs
 from lib.files import digest_of_file
 from lib.filings.identity import Identity, asked_period, filings_named
@@ -22,7 +20,7 @@ from lib.retrievers import matched
 from lib.retrievers.rewritten import hybrid_scores
 from lib.retrievers.tables import identities, sheet_of
 from lib.statements.asked import Wanted, asked_for
-from lib.statements.formulas import items, names_in
+from lib.statements.formulas import data_files, items, names_in
 from lib.statements.labels import kinds
 from lib.statements.reading import Reader
 from lib.statements.rows import Sheet
@@ -52,10 +50,14 @@ def parts_of(question: str, filings: Sequence[Identity]) -> Parts:
 
 def query_of(name: str, wanted: Wanted, about: str) -> str:
     """A line item as a query: ``Oskarvale 2023: capital expenditures, cash flow statement``."""
-    item = items().get(name, {})
-    of_statement = kinds().get(item.get("kind"), {"items": {}})["items"].get(name)
-    words = of_statement["asked"][0] if of_statement else wanted.rows.get(name) or name.replace("_", " ")
-    return ", ".join(filter(None, [f"{about}: {words}", STATEMENTS.get(item.get("kind"))]))
+    words = words_of(name, wanted.rows.get(name, ""))
+    return ", ".join(filter(None, [f"{about}: {words}", STATEMENTS.get(items().get(name, {}).get("kind"))]))
+
+
+def words_of(name: str, otherwise: str = "") -> str:
+    """A line item as statements call it, else in other words or by its name."""
+    of_statement = kinds().get(items().get(name, {}).get("kind"), {"items": {}})["items"].get(name)
+    return of_statement["asked"][0] if of_statement else otherwise or name.replace("_", " ")
 
 
 @memoized
@@ -67,8 +69,7 @@ def parts(search: Search) -> list[Parts]:
 
 def inputs(search: Search) -> list:
     """What the search for items depends on beside the questions and settings, JSON-able."""
-    read = sorted(path for path in Path(lib.statements.__file__).parent.iterdir() if path.suffix in (".yaml", ".lark"))
-    return [[one.queries for one in parts(search)], [digest_of_file(path) for path in read]]
+    return [[one.queries for one in parts(search)], list(map(digest_of_file, data_files()))]
 
 
 def has_row(sheet: Sheet, name: str, wanted: Wanted) -> bool:

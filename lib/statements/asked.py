@@ -7,7 +7,7 @@ gives no answer for them.
 
 import re
 from calendar import month_abbr, monthrange
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
@@ -29,6 +29,7 @@ from lib.statements.formulas import (
     with_ending_balances,
 )
 from lib.statements.grammar import LISTED, Node, NotRead, Token, clean, formula_in, prepared, tokens_in
+from lib.statements.money import currency_of
 
 NUMBERS = {"two": 2, "three": 3, "four": 4, "five": 5, "ten": 10}
 MONTHS = {"three": 3, "six": 6, "nine": 9, "twelve": 12}
@@ -38,7 +39,6 @@ UNSAID = "what is asked"
 LAST_YEARS = 10  # of an average
 MOST_ASIDES, BESIDE = 20, 80  # brackets of a sentence that are looked at; characters before one
 _FILE = read_yaml(Path(__file__).with_name("asked.yaml"))
-CURRENCIES = {code: re.compile(pattern, re.I) for code, pattern in _FILE.pop("currencies").items()}
 _PATTERNS = {name: re.compile("".join(pieces), re.I) for name, pieces in _FILE.items()}
 DEFINED, TERMS, FILLER = map(_PATTERNS.get, "defined terms filler".split())
 DIGITS, IN_PERCENT, DATE, FRAMING = map(_PATTERNS.get, "digits in_percent date framing".split())
@@ -151,7 +151,7 @@ def asked_for(question: str, names: Sequence[str]) -> Wanted:
         source=source,
         quarter=quarters[-1] if quarters else None,
         end=end_of(settled, year),
-        currency=currency_of(question),
+        currency=currency_of(question) or None,
         unread=tuple(dict.fromkeys(unread)),
         problem=problem,
     )
@@ -421,12 +421,3 @@ def end_of(question: str, year: int | None) -> date | None:
             day = int(found.get("day", last))
             ends += [date(of_year, month, day)] if 1 <= day <= last else []
     return max(ends, default=None)
-
-
-def currency_of(question: str) -> str | None:
-    """The code of the currency that a question asks for; a dollar of a country is no US dollar."""
-    found: Mapping[str, re.Match] = {
-        code: match for code, pattern in CURRENCIES.items() if (match := pattern.search(question))
-    }
-    others = [code for code in found if code != "USD"]
-    return others[0] if others else next(iter(found), None)

@@ -1,8 +1,9 @@
 """Printed figures: numbers in the styles of the world, dashes, per cents and marks of footnotes."""
 
 import re
-import unicodedata
 from collections.abc import Iterable
+
+from lib.text.characters import plain
 
 #: Signs that stand for a minus, and spaces within a number.
 MINUS, SPACES = "-−–—‒‑", "    "
@@ -15,6 +16,7 @@ FIGURE = re.compile(
 DASH = re.compile(rf"{_SIGN}+|(?:nil|n/?[am]|nm)\.?", re.I)
 #: A mark of a footnote that stands as a cell of its own.
 MARK = re.compile(r"(?:\((?:\d{1,2}|[a-z]{1,3})\)|[*†‡§¹²³]|\[\d{1,2}\]),?\s*")
+RAISED = re.compile(r"(?<=[\d)%])[⁰¹²³⁴⁵⁶⁷⁸⁹]+(?:[,⁾][⁰¹²³⁴⁵⁶⁷⁸⁹]+)*")
 NUMBERED = re.compile(r"\(\d{1,2}\)")
 ENGLISH, CONTINENTAL = ",.", ".,"  # thousands' sign, decimal sign
 _IS_ENGLISH = re.compile(r"\d{1,3}(?:,\d{3}){2,}|\d,\d{3}\.\d+|(?<![\d.,])\d+\.\d{1,2}(?!\d)")
@@ -65,6 +67,5 @@ def number(text: str, style: str = ENGLISH) -> float | None:
 
 
 def readable(text: str) -> str:
-    """A text with ligatures, soft hyphens and wide forms as plain letters, and one kind of space."""
-    text = unicodedata.normalize("NFKC", text.replace("\u00ad", ""))
-    return re.sub(r"[^\S\n]", " ", text)
+    """A text in plain characters with one kind of space, without the raised marks of footnotes behind figures."""
+    return RAISED.sub("", re.sub(r"[^\S\n]", " ", plain(text)))

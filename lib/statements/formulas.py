@@ -22,6 +22,11 @@ class Unknown(Exception):
     """A formula needs something that was not found; the message says what."""
 
 
+def data_files() -> list[Path]:
+    """The files of words and rules that a reading of tables depends on."""
+    return sorted(path for path in Path(__file__).parent.iterdir() if path.suffix in (".yaml", ".lark"))
+
+
 @cache
 def library() -> dict[str, dict]:
     """The formulas, further items and substitutes of ``formulas.yaml``."""

@@ -138,7 +138,7 @@ def lines_of(text: str, before: str = "") -> tuple[Line, ...]:
     """The rows of a page's tables from its text of one cell a line; rows without a year above them are left out."""
     rows = rows_of_text(text)
     reader, heads, titles = _Reader(rows), [], []
-    head, reader.money = last_head(before) if before else (Head(()), Money())
+    head, is_first = Head(()), True
     for row in map(_as_date, rows):
         if is_head(row) and not _is_item_of_years(row, head):
             reader.see(row.label)
@@ -149,8 +149,12 @@ def lines_of(text: str, before: str = "") -> tuple[Line, ...]:
             reader.section = row.label.strip(EDGES) or reader.section
         else:
             found = head_for(row, heads, [title for title in titles[-MOST_TITLES:] if len(title) <= LONGEST_TITLE])
-            head = found if found.columns else Head(()) if any(len(one) > LONGEST_TEXT for one in titles) else head
-            heads, titles = [], []
+            has_prose = any(len(one) > LONGEST_TEXT for one in titles)
+            if is_first and before and not (found.columns or has_prose):
+                head, of_table = last_head(before)
+                reader.money = reader.money if reader.money.unit else of_table
+            head = found if found.columns else Head(()) if has_prose else head
+            heads, titles, is_first = [], [], False
             if head.columns:
                 values, doubts, rest = fitted(row, head, reader)
                 if values:

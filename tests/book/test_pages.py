@@ -250,6 +250,16 @@ def test_the_record_of_answers_is_of_the_demo_s_own_questions_with_gold_pages():
     assert pages_of_book.asked_page().count("**No sure figure**") == n_unanswered
 
 
+def test_a_question_without_an_answer_has_the_reason_on_the_page(monkeypatch, tmp_path):
+    one = json.loads(pages_of_book.ASKED.read_text(encoding="utf-8"))[0]
+    refused = one | {"answer": None, "why_not": "the quarter is not confirmed", "cells": []}
+    (tmp_path / "asked.json").write_text(json.dumps([one, refused]))
+    monkeypatch.setattr(pages_of_book, "ASKED", tmp_path / "asked.json")
+    text = pages_of_book.asked_page()
+    assert text.count("**No sure figure**: the quarter is not confirmed") == 1
+    assert (text.count("(right)"), text.count("(no answer)")) == (1, 1)
+
+
 def test_it_has_runs_with_key_and_bytes_of_the_outputs_and_what_training_and_test_of_folds_share(study):
     record = {"fold": 0, "shared_companies": [], "train_filings": ["A"], "curve": [1]}
     study.write("folds/page_scorer-company.json", json.dumps([record, record | {"fold": 1}]))

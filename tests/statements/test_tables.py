@@ -43,7 +43,7 @@ def test_places_give_nearly_all_rows_without_a_doubt(table):
         ("1,234.5", 1234.5, None), ("1.234,5", None, 1234.5), ("4 210", 4210, 4210), ("4 210,5", None, 4210.5),
         ("(310)", -310, -310), ("-310", -310, -310), ("−310", -310, -310), ("310-", -310, -310), ("(3.1%)", -3.1, None),
         ("12,34,567", 1234567, None), ("1'234", 1234, 1234), ("—", 0, 0), ("-", 0, 0), ("n/a", None, None),
-        ("4a", None, None),
+        ("4a", None, None), ("1.234.567", None, 1234567),
     ],
 )  # fmt: skip
 def test_figures_are_numbers_in_the_styles_of_the_world(text, english, continental):
@@ -57,6 +57,7 @@ def test_figures_are_numbers_in_the_styles_of_the_world(text, english, continent
         ("(in millions of euros)", "million", "EUR"), ("RMB'000", "thousand", "CNY"), ("$000", "thousand", "USD"),
         ("(₹ in crore)", "crore", "INR"), ("Millions of yen", "million", "JPY"), ("A$'000", "thousand", "AUD"),
         ("£m", "million", "GBP"), ("In CHF millions", "million", "CHF"), ("(In millions)", "million", ""),
+        ("The company won awards (in millions)", "million", ""), ("Rand McNally (in thousands)", "thousand", ""),
         ("Net sales grew by $3 million in 2022", "", "USD"), ("a million", "", ""), ("Millions Inc", "million", ""),
     ],
 )  # fmt: skip
@@ -88,6 +89,8 @@ JANUARY = "NORVANE\nCONSOLIDATED STATEMENTS OF INCOME\n(in millions)\nJan 28, 20
         (INCOME, IN_MILLIONS + LOSS, "-310 (in millions)"),
         (INCOME, IN_MILLIONS + ROWS.replace("310", "−310"), "-310 (in millions)"),
         (REVENUE, "(in millions)\nSegment data:\n(in thousands)\n" + ROWS, "4,210 (in thousands)"),
+        (REVENUE, IN_MILLIONS + ROWS.replace("4,210", "4,210¹").replace("3,980", "3,980²"), "4,210 (in millions)"),
+        (REVENUE, "Real estate (in millions)\n" + ROWS, "4,210 (in millions)"),
         (OFFICE, IN_MILLIONS + ROWS.replace("Revenue", "O\ufb03ce benefits"), "4,210 (in millions)"),
     ],
 )  # fmt: skip
@@ -123,3 +126,5 @@ def test_sums_without_a_label_and_tables_that_go_on_are_read():
     assert (read["Cash"], read["Total Current assets"], read["Payables"]) == ((20, 10), (60, 40), (5, 6))
     below = lines_of("Total equity\n55\n34\n", before=text)
     assert [(line.values, line.columns[0].year, line.money.unit) for line in below] == [((55, 34), 2023, "million")]
+    (other,) = lines_of("2021\n2020\nStores\n55\n34\n", before=text)  # a table of its own, of no unit
+    assert (other.columns[0].year, other.money.unit) == (2021, "")
