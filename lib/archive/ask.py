@@ -155,7 +155,8 @@ class Archive:
         """What the archive says to a question, as JSON has it; pages count from 0.
 
         Returns:
-            ``question``; ``answer``, None where no reading is sure; ``confidence``, how often such readings are right;
+            ``question``; ``answer``, None where no reading is sure; ``confidence``, the share of such readings that
+            was right, ``of`` how many;
             ``why_not``; ``formula`` and ``cells`` of the answer, each with ``document``, ``page``, ``row``,
             ``year`` of the column, ``value`` as printed, ``unit`` and ``currency``; ``agree``, other pages that have
             the value of a cell, each with ``document`` and ``page``; and the best k ``pages``, each with ``document``,
@@ -169,14 +170,15 @@ class Archive:
         best = self.ask(one_wording(question, wanted, company, asked), max(k, BESIDE))
         read = reading(question, named, self.sheets(best), self.filings)
         least = fitted()["least"]
-        unsure = f"{read.result.text} was read; {read.sure:.0%} of such readings are right, and {least:.0%} are needed"
+        n = fitted()["n"][read.kind]
+        unsure = f"{read.result.text} was read; of {n} such readings {read.sure:.0%} were right, {least:.0%} are needed"
         pages = []
         for page, passage in zip(best[:k].itertuples(), passages(question, best["text"][:k]), strict=True):
             filing = filings[page.doc_name]
             about = {"document": page.doc_name, "page": int(page.page), "score": round(float(page.score), 3)}
             about |= {"filing": filing.header, "fits": fits(filing, named, asked), "passage": passage}
             pages.append(about)
-        answer = {"question": question, "answer": None, "confidence": round(read.sure, 3)}
+        answer = {"question": question, "answer": None, "confidence": round(read.sure, 3), "of": n}
         why_not = read.result.why_not or "; ".join(read.vetoes) or unsure
         answer |= {"why_not": why_not, "formula": "", "cells": [], "agree": [], "pages": pages}
         if read.is_sure:
@@ -289,7 +291,9 @@ def answer_text(answer: dict) -> str:
         lines = [f"no sure figure: {answer['why_not']}"]
     else:
         formula = answer["formula"].replace("_", " ")
-        lines = [f"{answer['answer']} = {formula} ({answer['confidence']:.0%} of such readings are right)"]
+        lines = [
+            f"{answer['answer']} = {formula} (of {answer['of']} such readings {answer['confidence']:.0%} were right)"
+        ]
     for cell in answer["cells"]:
         value = f"   {cell['item']} {cell['year']} = {cell['value']} {cell['unit']}".rstrip()
         lines.append(f"{value}: row “{cell['row']}”, column {cell['year']}, {cell['document']}, page {cell['page']}")

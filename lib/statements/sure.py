@@ -45,7 +45,7 @@ class Reading(NamedTuple):
 @cache
 def fitted() -> dict:
     """``sure.json``: ``least``, the share of right readings from which a kind gives answers; ``kinds``, the share of
-    each; and what was ``measured``."""
+    each, of ``n`` readings; and what was ``measured``."""
     return json.loads(FILE.read_text(encoding="utf-8"))
 
 
@@ -60,7 +60,8 @@ def reading(
     result = read(wanted, sheets[:READ])
     if not result.cells:
         return Reading(wanted, result)
-    of_cells = [rivalry(cell, Reader(sheets[:BESIDE], wanted)) for cell in result.cells]
+    reader = Reader(sheets[:BESIDE], wanted)
+    of_cells = [rivalry(cell, reader) for cell in result.cells]
     shown = [text for cell in result.cells for text in labels_of(cell, sheets)]
     found = vetoes(question, explained(wanted, shown), names, filings)
     found += [*of_result(wanted, result), *of_rows(result.cells, of_cells, sheets)]
