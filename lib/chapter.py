@@ -79,7 +79,7 @@ class Chapter(Study):
         """The methods that are asked for, by default those that nothing is trained for."""
         return chosen(methods, [name for name in self.standard() if name in baselines()])
 
-    def ordinary(self, methods: Sequence[str]) -> list[str]:
+    def untrained(self, methods: Sequence[str]) -> list[str]:
         """Those of the methods that nothing is trained for; all of them where each is trained."""
         return [name for name in methods if name in baselines()] or [*methods]
 

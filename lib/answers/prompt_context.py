@@ -41,7 +41,7 @@ class Context:
         """The context as the tables print it."""
         if self.name == NONE:
             return "no context"
-        in_words, title = {BEST_BASELINE: "best ordinary method", **IN_WORDS}.get(self.name), METHODS[self.method].title
+        in_words, title = {BEST_BASELINE: "best standard method", **IN_WORDS}.get(self.name), METHODS[self.method].title
         return f"{in_words} ({title})" if in_words else title
 
 

@@ -16,7 +16,7 @@ import pandas as pd
 
 from lib.analysis.failures import OF_PAGES, missed_pages
 from lib.answers.calculation import CALCULATED_STAGE, derivation
-from lib.book.headline import ordinary
+from lib.book.headline import best_standard
 from lib.book.manifest import read_summary
 from lib.book.notebooks import read_stages
 from lib.data.pdf import drawn
@@ -78,7 +78,7 @@ def explorer_data(study: Study) -> dict:
                 first[row.question_id].append([number[row.doc_name], int(row.page)])
         for question_id, question in questions.items():
             question["top"].append(first.get(question_id))
-    base = ordinary(read_summary(study))
+    base = best_standard(read_summary(study))
     for method in [name for name in dict.fromkeys((base, *TRAINED)) if name in runs["standard"]]:
         with suppress(NeedsFilings):
             for row in missed_pages(study, method, K).itertuples():

@@ -52,8 +52,8 @@ def at_k(summary: pd.DataFrame, metric: str) -> pd.DataFrame:
     return summary[is_wanted].set_index("method")
 
 
-def ordinary(summary: pd.DataFrame) -> str:
-    """The ordinary method with the highest page recall."""
+def best_standard(summary: pd.DataFrame) -> str:
+    """The standard method with the highest page recall."""
     means = at_k(summary, "page_recall")["mean"]
     return best(means[means.index.isin(baselines())])
 
@@ -69,7 +69,7 @@ def sentences(
     the strictest folds (:func:`lib.analysis.templates.strictest_of`) and of equal numbers of tokens
     (:func:`lib.analysis.finding.by_tokens`)."""
     pages, docs = (at_k(summary, metric)["mean"] for metric in ("page_recall", "doc_recall"))
-    base = ordinary(summary)
+    base = best_standard(summary)
     without_kinds, whole = rungs(summary)
     return filled(
         "sentences",
@@ -96,8 +96,8 @@ def rungs(summary: pd.DataFrame) -> list[float | None]:
 
 
 def intervals(summary: pd.DataFrame) -> str:
-    """What a caption says of the best ordinary method's shares."""
-    base, parts = ordinary(summary), []
+    """What a caption says of the best standard method's shares."""
+    base, parts = best_standard(summary), []
     names = {"found": "page_recall", "lost with the filing": "lost_at_document", "lost inside it": "lost_at_page"}
     for what, metric in names.items():
         rows = at_k(summary, metric)

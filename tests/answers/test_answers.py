@@ -83,7 +83,7 @@ def test_contexts_join_what_is_read(study_of):
 @pytest.mark.parametrize(
     ("names", "method", "condition", "title"),
     [
-        (["best-baseline", "bm25"], "bm25", "standard", "best ordinary method (BM25)"),
+        (["best-baseline", "bm25"], "bm25", "standard", "best standard method (BM25)"),
         (["oracle-page", "hyde", "dense"], "dense", "oracle-page", "pages given (Dense)"),
         (["bm25"], "bm25", "standard", "BM25"),
         ([NONE], NONE, "standard", "no context"),

@@ -62,7 +62,7 @@ def test_the_pages_of_a_study_state_what_they_are_made_from(study):
     ):
         assert wanted in pages[page], wanted
     text = readme_text(study, SimpleNamespace(manifest=made, digest="0" * 64))
-    assert "the best ordinary method (BM25, first 5 chunks, filings not matched)" in text
+    assert "the best standard method (BM25, first 5 chunks, filings not matched)" in text
 
 
 def test_a_readme_without_marks_for_the_headline_is_refused(study, tmp_path):
@@ -115,17 +115,17 @@ NOTHING = pd.DataFrame(columns=METRIC_COLUMNS)
 @pytest.mark.parametrize(
     ("table", "wanted"),
     [
-        (summary(*BOTH, **LOST), "86% of the evidence that the best ordinary method misses is in filings that it did"),
+        (summary(*BOTH, **LOST), "86% of the evidence that the best standard method misses is in filings that it did"),
         (
             summary(*BOTH, doc_recall=0.31, **LOST),
-            "99% of the evidence that the best ordinary method misses is in filings",
+            "99% of the evidence that the best standard method misses is in filings",
         ),
         (summary(*BOTH, doc_recall=0.31, **LOST), "that it did not find."),
         (
             summary(*BOTH, doc_recall=1, page_recall=1),
-            "No evidence is missed: the best ordinary method finds every page",
+            "No evidence is missed: the best standard method finds every page",
         ),
-        (summary(*BOTH, **LOST), "the best ordinary method (Dense, first 5 chunks, filings not matched) finds 30% on"),
+        (summary(*BOTH, **LOST), "the best standard method (Dense, first 5 chunks, filings not matched) finds 30% on"),
         (summary(*BOTH, **LOST), "loses 10% with the filing and 60% inside a filing that it did find."),
         (summary(*BOTH, ("dense_records", 0.2)), "takes a plain dense search from 40% to 60%, without training."),
         (AHEAD, "finds 80%."),

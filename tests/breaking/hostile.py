@@ -103,7 +103,7 @@ def write_dataset(root: Path, secret: Path) -> Path:
 
 
 def write_small(root: Path, n_questions: int, addition: str = "") -> Path:
-    """The demo's filings of Haddenmoor, as text, and some questions about them: of one, every ordinary method finds the
+    """The demo's filings of Haddenmoor, as text, and some questions about them: of one, every standard method finds the
     page."""
     made, found = DatasetFolder(root), read_dataset(DEMO, "demo")
     found = replace(found, filings=found.filings[found.filings["company"] == "Haddenmoor Stores"])
