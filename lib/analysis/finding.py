@@ -80,19 +80,24 @@ def by_tokens(study: Study) -> dict[str, object] | None:
 
     Returns:
         ``budget``, and of ``pages`` and ``lines`` of the evidence the recalls of ``short`` and ``ahead``; the same of
-        unseen companies (``unseen_pages``, ``unseen_lines``), None where these are not known. None where the
-        study's own are not known.
+        unseen companies (``unseen_pages``, ``unseen_lines``), None where these are not known; and ``is_more``, whether
+        Ahead is shown to find more pages than the better search for short chunks on each set, None where that is not
+        tested. None where the study's own are not known.
     """
     found: dict[str, object] = {"budget": reading.TESTED_AT, "unseen_pages": None, "unseen_lines": None}
     other = unseen_beside(study)
-    sets = {"": study} | ({"unseen_": other} if other else {})
+    sets, gains = {"": study} | ({"unseen_": other} if other else {}), []
+    rows = dict.fromkeys([*SHORT_AND_AHEAD.values(), *reading.SHORT, reading.LONG])
     for prefix, one in sets.items():
-        here = [name for name in SHORT_AND_AHEAD.values() if (name, "standard") in measured(one.profile)]
+        here = [name for name in rows if (name, "standard") in measured(one.profile)]
         values = reading.values(one, here)
         for name, metric in {"pages": "page_recall", "lines": "line_recall"}.items():
             recall = reading.within(values, metric, reading.TESTED_AT).mean()
             if {*SHORT_AND_AHEAD.values()} <= {*recall.index}:
                 found[prefix + name] = {role: recall[row] for role, row in SHORT_AND_AHEAD.items()}
+        tested = reading.tested(reading.within(values, "page_recall", reading.TESTED_AT), Resampling.of(one))
+        gains += tested["verdict"][tested.index == "ahead"].tolist()
+    found["is_more"] = {*gains} == {"gain"} if gains else None
     return found if "lines" in found else None
 
 

@@ -16,7 +16,7 @@ from lib.analysis.facts import facts
 from lib.analysis.measured import with_filings
 from lib.data.chunks import count_tokens
 from lib.metrics.frame import Metrics, Run
-from lib.stats import Resampling
+from lib.stats import Resampling, percentiles, resampled_sums
 from lib.study import Study
 
 #: What a cell is, what is reported, and what is measured: the mean with its interval, or a level without one.
@@ -34,8 +34,11 @@ BY_KIND: dict[str, Run] = {
 }
 RECALLS = {"D": "doc_recall", "P": "page_recall"}
 CORPUS = "analysis/corpus"  # a stage
-#: Chunk tables of Yepes et al. whose sizes are counted, by their name there; to cut the others takes minutes each.
-CUT = {"fixed_128": "base_128"}
+#: Chunk tables of Yepes et al. whose sizes are counted, by their name there; to cut elements takes minutes.
+CUT = {"fixed_128": "base_128", "fixed_256": "base_256", "fixed_512": "base_512"}
+#: Rows of Table III of Akarsu et al. to ours, the points of their Figure 4.
+READ: dict[str, Run] = {name: (name, "standard") for name in ("bm25", "dense", "hybrid_rrf")}
+READ |= {"oracle": ("dense", "oracle-page")}
 
 
 def papers_tables(study: Study, metrics: Metrics) -> pd.DataFrame:
@@ -44,7 +47,8 @@ def papers_tables(study: Study, metrics: Metrics) -> pd.DataFrame:
     ``metrics`` are those of runs and of :func:`lib.analysis.answered.numbers_read`.
     """
     draws = Resampling.of(study)
-    rows = [row for make in (by_kind, by_type, answers, chunkings, tuned) for row in make(study, metrics, draws)]
+    makers = (by_kind, by_type, answers, correlated, chunkings, tuned)
+    rows = [row for make in makers for row in make(study, metrics, draws)]
     corpus = with_filings(partial(corpus_sizes, study))
     rows += [] if corpus is None else list(_of_corpus(corpus))
     return pd.DataFrame(rows, columns=COLUMNS)
@@ -71,7 +75,7 @@ def by_kind(study: Study, metrics: Metrics, draws: Resampling) -> Iterator[tuple
 
 
 def by_type(study: Study, metrics: Metrics, draws: Resampling) -> Iterator[tuple]:
-    """Table II of Akarsu et al., whose subsets are types of questions here."""
+    """Table II of Akarsu et al., which their Figure 3 draws; their subsets are types of questions here."""
     groups = study.questions.groupby("question_type", sort=False)["question_id"]
     for row in ("bm25", "dense", "hybrid_rrf"):
         for (kind, ids), k in ((group, k) for group in groups for k in (5, 10)):
@@ -83,14 +87,45 @@ def answers(study: Study, metrics: Metrics, draws: Resampling) -> Iterator[tuple
     """Table III of Akarsu et al. and Table 5 of Yepes et al.: right numbers and declined questions, by calculation."""
     known = facts("akarsu2026")
     for row, cells in known.table("Table III").items():
-        run = ("dense", "oracle-page") if row == "oracle" else (row, "standard")
-        if found := _measured(draws, metrics, (run, "right", None)):
+        if found := _measured(draws, metrics, (READ[row], "right", None)):
             yield known.source["name"], "Table III", row, "right numbers", cells["GPT-4.1-mini"], *found
     known = facts("yepes2024")
     for row, cells in known.table("Table 5").items():
         for column, metric, words in (("manual", "right", "right numbers"), ("no_answer", "declined", "declined")):
             if found := _measured(draws, metrics, ((CHUNKINGS[row], "standard"), metric, None)):
                 yield known.source["name"], "Table 5", row, words, cells[column] / 100, *found
+
+
+def correlated(study: Study, metrics: Metrics, draws: Resampling) -> Iterator[tuple]:
+    """Figure 4 of Akarsu et al.: Pearson's r of right numbers and recall@5 over Table III's rows, which n counts."""
+    known = facts("akarsu2026")
+    reported = float(known.table("Figure 4")["pearson_r"].strip("> "))  # "> 0.99"
+    for words, metric in (("document recall", "doc_recall"), ("page recall", "page_recall")):
+        keys = [(run, of, k) for of, k in ((metric, 5), ("right", None)) for run in READ.values()]
+        if not all(key in metrics for key in keys):
+            continue
+        values = pd.concat([metrics[key] for key in keys], axis=1, keys=range(len(keys)))
+        counted = values.notna().to_numpy(float)
+        columns = np.hstack([values.fillna(0).to_numpy(), counted])
+        company = draws.company.reindex(values.index)
+        drawn = resampled_sums(columns, company, draws.n_draws, draws.seed)
+        r = _pearson(*np.split(_shares(drawn), 2, axis=1))
+        mean = _pearson(*np.split(_shares(columns.sum(axis=0, keepdims=True)), 2, axis=1))[0]
+        measure = f"r of right numbers and {words}@5"
+        yield known.source["name"], "Figure 4", "all rows", measure, reported, mean, *percentiles(r), len(READ)
+
+
+def _shares(sums: np.ndarray) -> np.ndarray:
+    """Sums and numbers of values side by side, (n, 2 m), as means (n, m); NaN where a draw has no value."""
+    totals, numbers = np.split(sums, 2, axis=1)
+    return np.divide(totals, numbers, out=np.full(totals.shape, np.nan), where=numbers > 0)
+
+
+def _pearson(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Pearson's r of each row, (n,); NaN where all values of a row are equal."""
+    a, b = (values - values.mean(axis=1, keepdims=True) for values in (a, b))
+    spread = np.sqrt((a**2).sum(axis=1) * (b**2).sum(axis=1))
+    return np.divide((a * b).sum(axis=1), spread, out=np.full(len(a), np.nan), where=spread > 1e-12)
 
 
 def chunkings(study: Study, metrics: Metrics, draws: Resampling) -> Iterator[tuple]:
@@ -131,7 +166,7 @@ def corpus_sizes(study: Study) -> pd.DataFrame:
     study.need_filings("counting tokens")
     params = {name: study.digest(name) for name in ("pages", "chunks", "questions")}
     params["settings"] = study.settings_of(("embedder",))
-    return study.store.frame(CORPUS, params, make, 1, public=True)
+    return study.store.frame(CORPUS, params, make, 2, public=True)
 
 
 def _of_corpus(found: pd.DataFrame) -> Iterator[tuple]:

@@ -3,13 +3,19 @@ the contrasts that were declared before they were measured (``book/changelog.md`
 
 from collections.abc import Collection, Mapping
 
+import numpy as np
 import pandas as pd
 
+from lib import runs
 from lib.analysis.measured import with_filings
 from lib.analysis.templates import strictest_of
 from lib.data.locate import UNSEEN
-from lib.evaluation import evaluate_all
+from lib.evaluation import evaluate_all, evaluate_given
 from lib.method_sets import measured
+from lib.metrics.frame import Metrics
+from lib.page_scorer import light
+from lib.page_scorer.search import search_pages_first
+from lib.retrievers.matched import run_within
 from lib.schema import NeedsFilings, StudyError
 from lib.stats import Resampling, compare_pairs
 from lib.studies import open_study
@@ -28,6 +34,16 @@ CONTRASTS = {
     "Items apart, over Ahead": ("ahead_items_apart", "ahead"),
     "Missing items again, over Ahead": ("ahead_items_again", "ahead"),
 }
+LIGHT = "page_scorer_light_order_records"
+#: Contrasts of rows that were added after the first publication, declared before they were measured, too; LIGHT is of
+#: the scorer that FinanceBench's questions train.
+ADDED = {
+    "Small children behind the match": ("parent_child_records", "dense_records"),
+    "SPLADE, from BM25": ("splade", "bm25"),
+    "Pages first, untrained": ("page_then_chunk", "dense"),
+    "Light page scorer, from the match": (LIGHT, "dense_records"),
+}
+LEVELS = ["doc_recall", "page_recall", "page_recall_pooled", "page_recall_lenient"]
 
 
 def unseen_study(study: Study) -> Study:
@@ -82,3 +98,31 @@ def contrasts(draws: Resampling, recalls: pd.DataFrame, wanted: Mapping[str, tup
     here = {name: pair for name, pair in wanted.items() if {*pair} <= {*recalls}}
     found = compare_pairs(recalls, [*here.values()], draws)
     return found.assign(contrast=[*here])
+
+
+def light_recalls(study: Study, other: Study, k: int = 5) -> pd.DataFrame | None:
+    """LEVELS by question of LIGHT on unseen companies, trained on all of the study's questions: its pages' order behind
+    the match. Stored; None for other questions than FinanceBench's, and where it is neither known nor can be measured
+    here."""
+    if study.dataset.name != "financebench" or (LIGHT, "standard") not in measured(study.profile):
+        return None
+
+    def make() -> pd.DataFrame:
+        for one in (study, other):
+            one.need_filings("training the light page scorer")
+        scores, depth = light.scores_elsewhere(study, other), other.profile.run.depth
+
+        def rank(allowed: np.ndarray) -> pd.DataFrame:
+            scored = search_pages_first(other, scores, allowed, order="page")
+            scored[~allowed] = float("-inf")
+            return runs.rank(scored, other.questions, other.chunks, depth)
+
+        run = run_within(other, other.candidates("standard"), False, rank)
+        metrics = Metrics(evaluate_given(other, run, LIGHT))
+        return pd.DataFrame({name: metrics[LIGHT, name, k] for name in LEVELS}).rename_axis("question_id").reset_index()
+
+    params = {"settings": study.settings_of(("embedder", "page_scorer", "page_scorer_light", "run")), "k": k}
+    params |= {name: study.digest(name) for name in ("questions", "pages")}
+    params |= {f"other {name}": other.digest(name) for name in ("questions", "pages", "chunks")}
+    found = with_filings(lambda: study.store.frame("analysis/light-elsewhere", params, make, public=True))
+    return None if found is None else found.set_index("question_id")

@@ -11,6 +11,7 @@ from pathlib import Path
 import pandas as pd
 import yaml
 
+from lib.analysis import left_out
 from lib.analysis.facts import SOURCES, facts
 from lib.book.headline import headline
 from lib.book.leaderboard import leaderboard_page
@@ -127,8 +128,17 @@ def appendix(study: Study, manifest: dict) -> str:
         what_fixes=what_fixes,
         stages_table=stages_table,
         pinned=pinned,
+        left_out=left_out_table() if study.dataset.name == left_out.TIMED_ON else None,
         cited=citation(3),
     )
+
+
+def left_out_table() -> pd.DataFrame | None:
+    """What :mod:`lib.analysis.left_out` lists of the default profile, by kind of row; None where nothing was timed."""
+    found = left_out.by_kind(left_out.left_out(left_out.published_sets("default")))
+    found["minutes"] = [f"{row.fewest:.0f} to {row.most:.0f}" for row in found.itertuples()]
+    heads = {"set": "Question set", "kind": "A row that …", "rows": "Rows", "minutes": "Minutes of one"}
+    return found[[*heads]].rename(columns=heads) if len(found) else None
 
 
 def what_fixes(model: dict) -> str:

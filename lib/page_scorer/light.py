@@ -5,6 +5,7 @@ pages come first among *all* pages that training may read, not among those of a 
 al., 2017, who sample it). Steps, step size and sides are chosen by folds inside each fold's training questions.
 """
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -48,6 +49,15 @@ def score_fold(search: Search, fold: Fold) -> tuple[np.ndarray, dict]:
     curve = [tried._asdict() | {"loss": round(loss, 5)} for tried, loss in losses]
     scores = data.scores(data.trained(fold.train, plan), fold.test)
     return scores, record | {"plan": plan._asdict(), "curve": curve}
+
+
+def scores_elsewhere(search: Search, other: Search) -> np.ndarray:
+    """The scores (n_questions, n_pages) of another collection, of a scorer that all of the study's questions train."""
+    filings, rows = frozenset(search.filings["doc_name"]), tuple(range(len(search.questions)))
+    data = fold_data(search, Fold("company", 0, rows, (), filings, frozenset()))
+    scorer = data.trained(rows, data.choose(rows)[0])
+    questions, pages = base_vectors(other, "page_scorer_light")
+    return replace(data, questions=questions, pages=pages).scores(scorer, range(len(questions)))
 
 
 def scores_entry(search: Search, by: By) -> Entry:

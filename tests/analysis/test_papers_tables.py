@@ -8,6 +8,7 @@ from lib.analysis import papers_tables as tables
 from lib.analysis.facts import facts
 from lib.metrics.frame import Metrics
 from lib.schema import NeedsFilings
+from lib.stats import Resampling
 from tests.made import make_study, values
 
 IDS = [f"q{i}" for i in range(24)]
@@ -40,6 +41,19 @@ def test_cells_are_of_the_rows_and_kinds_that_are_reported_and_others_are_left_o
     assert found.loc[("Table 5", "base_512", "right numbers"), "reported"] == pytest.approx(0.4823)
     assert ("Table 8", "FT_1.5B_voyage_rerank_2", "ndcg@10 of stacked_rerank") in found.index
     assert len(found) == 6
+
+
+def test_the_correlation_is_over_the_rows_and_each_mean_over_the_questions_that_have_it():
+    recalls, right = [0.0, 0.25, 0.5, 1.0], [0.2, 0.3, 0.4, 0.6]  # on one line: r is 1
+    parts = []
+    for run, recall, share in zip(tables.READ.values(), recalls, right, strict=True):
+        parts += [values(IDS, [recall] * 24, name, 5, *run) for name in ("doc_recall", "page_recall")]
+        parts += [values(IDS[:12], [share] * 12, "right", None, *run)]
+    study = make_study(200, questions=QUESTIONS)
+    rows = tables.correlated(study, Metrics(pd.concat(parts)), Resampling.of(study))
+    found = pd.DataFrame(rows, columns=tables.COLUMNS)
+    assert found["mean"].tolist() == pytest.approx([1, 1])
+    assert found[["reported", "low", "n"]].to_numpy().tolist() == [[0.99, pytest.approx(1), 4]] * 2
 
 
 def test_sizes_stand_beside_both_papers_that_state_them():

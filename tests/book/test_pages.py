@@ -139,7 +139,7 @@ def test_the_finding_is_of_the_best_baseline_and_names_the_larger_loss(table, wa
 @pytest.mark.parametrize("unseen", [None, {"short": 0.1, "ahead": 0.2}])
 def test_equal_tokens_are_stated_with_unseen_companies_where_these_are_known(unseen):
     tokens = {"budget": 4096, "pages": {"short": 0.5, "ahead": 0.6}, "lines": {"short": 0.3, "ahead": 0.4}}
-    tokens |= {"unseen_pages": unseen, "unseen_lines": unseen}
+    tokens |= {"unseen_pages": unseen, "unseen_lines": unseen, "is_more": None if unseen is None else False}
     [found] = [one for one in sentences(AHEAD, Metrics(NOTHING), tokens=tokens) if "4,096" in one]
     assert re.findall(r"\d+%", found) == [
         "50%",
@@ -149,6 +149,7 @@ def test_equal_tokens_are_stated_with_unseen_companies_where_these_are_known(uns
         "40%",
         *["10%", "20%"] * bool(unseen),
     ]
+    assert ("is not shown to find more" in found) == bool(unseen)
 
 
 def test_pages_beside_the_gold_ones_that_answer_in_full_are_not_lost():
