@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lib import runs
-from lib.page_scorer import pages
+from lib.page_scorer import light, pages
 from lib.page_scorer import search as pages_first
 from lib.page_scorer.pages import load_scores, scores_in_folds
 from lib.page_scorer.search import comparable, page_run, rank_pages, search_pages_first, standardised_finite
@@ -65,3 +65,20 @@ def test_in_page_order_chunks_follow_their_pages(study, scored):
     base = runs.rank(dense.score(study, everything), study.questions, study.chunks, len(study.chunks))
     both = found.merge(base, on=["question_id", "chunk_id"], suffixes=("", "_base"))
     assert all(part["rank_base"].is_monotonic_increasing for _, part in both.groupby(columns, sort=False))
+
+
+def test_a_scorer_that_all_questions_train_scores_the_pages_of_another_collection(study, make_study):
+    other = make_study(lambda questions, documents: questions.pop())
+    found = light.scores_elsewhere(study, other)
+    assert found.shape == (len(other.questions), len(other.pages))
+    of_own = light.scores_elsewhere(study, study)
+    untrained = pages_first.scorer_scores(study, "untrained")
+    rows = [
+        [page in gold for page in zip(study.pages["doc_name"], study.pages["page"], strict=True)]
+        for gold in golds(study)
+    ]
+    assert (of_own * np.array(rows)).sum() >= (untrained * np.array(rows)).sum()
+
+
+def golds(study) -> list[set[tuple[str, int]]]:
+    return [{(one.doc_name, page) for page in one.gold_pages} for one in study.questions.itertuples()]
