@@ -14,6 +14,7 @@ from lib.analysis.encoders import cells
 from lib.analysis.ladder import has_sets, mean_recalls
 from lib.analysis.question_sets import features
 from lib.analysis.scoreboard import board_of
+from lib.analysis.unseen import light_recalls, unseen_beside
 from lib.book.manifest import write_exports, write_manifest, write_results
 from lib.book.notebooks import forget_stages
 from lib.evaluation import evaluate
@@ -49,6 +50,8 @@ def measure(study: Study, names: Sequence[str] | str = "all", say=print) -> Path
         board_of(study, metrics)
         if ("page_scorer_light", "standard") in metrics.runs:
             cells(study)
+            if study.has_text and (other := unseen_beside(study)) and other.has_text:
+                light_recalls(study, other, measure=True)
         if has_sets(study) and study.dataset.name == study.dataset.collection:
             mean_recalls(study, WITH_KINDS)
         if "answer" not in study.dataset.lacks and RANKER in metrics:

@@ -100,16 +100,14 @@ def contrasts(draws: Resampling, recalls: pd.DataFrame, wanted: Mapping[str, tup
     return found.assign(contrast=[*here])
 
 
-def light_recalls(study: Study, other: Study, k: int = 5) -> pd.DataFrame | None:
+def light_recalls(study: Study, other: Study, k: int = 5, measure: bool = False) -> pd.DataFrame | None:
     """LEVELS by question of LIGHT on unseen companies, trained on all of the study's questions: its pages' order behind
-    the match. Stored; None for other questions than FinanceBench's, and where it is neither known nor can be measured
-    here."""
+    the match. Stored; where it is not, computed if ``measure``, as vectors of all pages take half an hour, else None;
+    None for other questions than FinanceBench's, too."""
     if study.dataset.name != "financebench" or (LIGHT, "standard") not in measured(study.profile):
         return None
 
     def make() -> pd.DataFrame:
-        for one in (study, other):
-            one.need_filings("training the light page scorer")
         scores, depth = light.scores_elsewhere(study, other), other.profile.run.depth
 
         def rank(allowed: np.ndarray) -> pd.DataFrame:
@@ -124,5 +122,5 @@ def light_recalls(study: Study, other: Study, k: int = 5) -> pd.DataFrame | None
     params = {"settings": study.settings_of(("embedder", "page_scorer", "page_scorer_light", "run")), "k": k}
     params |= {name: study.digest(name) for name in ("questions", "pages")}
     params |= {f"other {name}": other.digest(name) for name in ("questions", "pages", "chunks")}
-    found = with_filings(lambda: study.store.frame("analysis/light-elsewhere", params, make, public=True))
+    found = study.store.frame("analysis/light-elsewhere", params, make if measure else None, public=True)
     return None if found is None else found.set_index("question_id")
