@@ -10,6 +10,7 @@ import pandas as pd
 from docutils.nodes import make_id
 
 from lib.analysis.measured import TIMES, known_table
+from lib.book import elsewhere
 from lib.book.manifest import read_summary
 from lib.book.notebooks import read_json
 from lib.book.templates import filled
@@ -29,6 +30,8 @@ from lib.typed import read_csv
 
 K = 5
 ZIP = "all-results.zip"
+ELSEWHERE = "elsewhere"  # the folder of runs that others published, in ``_static``
+OPENED = {"standard": "Filings searched", "oracle-document": "Filing given"}
 GROUPS = {"types": "by question type", "forms": "by form", "more": "other measures", "costs": "all costs"}
 
 
@@ -208,6 +211,9 @@ class Cell(NamedTuple):
     interval: str = ""
 
 
+GIVEN = Cell("given", "")  # in place of a share of filings found
+
+
 def cell(column: Column, row: dict) -> Cell:
     """The cell of a row of :func:`board` in a column of the page; a dash where there is no value."""
     value = row.get(column.name)
@@ -233,7 +239,50 @@ def leaderboard_page(study: Study) -> str:
         rows.append(shared | {"rank": by_set.get(own, {}).get("rank", "–"), "runs": runs, "cells": cells})
     sets = [*found.groupby("set", sort=False)["n"].first().items()]
     about_all = {"groups": GROUPS, "needs": NEEDS, "k": K, "zip": ZIP, "n_families": found["family"].nunique()}
+    about_all["elsewhere"] = elsewhere_section(study)
     return filled("leaderboard", rows=rows, columns=columns, sets=sets, **about_all)
+
+
+def elsewhere_section(study: Study) -> str:
+    """What was measured elsewhere as MyST; its data are ``tables/elsewhere.csv`` and ``tables/labelled-systems.csv``.
+    Empty for a study without such runs."""
+    runs = {one.name: one for one in elsewhere.published_runs(study)}
+    if not runs:
+        return ""
+    found, labelled = elsewhere.measured_elsewhere(study), elsewhere.labelled_systems(study)
+    study.write("tables/elsewhere.csv", as_csv(found))
+    study.write("tables/labelled-systems.csv", as_csv(labelled))
+    of_runs = [Column(name, "", k=K) for name in elsewhere.MEASURES]
+    of_runs += [Column(f"{name}_all", "") for name in elsewhere.MEASURES]
+    groups = []
+    for _, part in found.groupby("group", sort=False):
+        first, rows = part.iloc[0], []
+        for row in part.to_dict("records"):
+            cells = [cell(column, row) for column in of_runs]
+            if row["condition"] != "standard":  # every filing is found
+                cells = [GIVEN if "doc" in column.name else one for column, one in zip(of_runs, cells, strict=True)]
+            more = {"run": runs[row["method"]]} if row["is_run"] else {"run": None} | about(study, row["method"])
+            rows.append(more | {"cells": cells, "is_best": row["is_best"]})
+        of = f"{first['n']} questions ({runs[first['method']].questions}) about {first['n_companies']} companies"
+        groups.append({"title": f"{OPENED[first['condition']]}: {of}", "rows": rows})
+    shares = [Column(name, "", k=K) for name in elsewhere.LABELS]
+    return filled(
+        "elsewhere",
+        groups=groups,
+        labelled={
+            given: [row | {"cells": [cell(column, row) for column in shares]} for row in part.to_dict("records")]
+            for given, part in labelled.groupby("given", sort=False)
+        },
+        n_runs=len(runs),
+        n_repositories=len({one.repository for one in runs.values()}),
+        n_questions=len(study.questions),
+        n_systems=len(labelled),
+        n_filings=len(study.filings),
+        k=K,
+        size=study.profile.chunks.size,
+        encoder=lock()[study.profile.embedder.weights],
+        folder=f"../_static/{ELSEWHERE}",
+    )
 
 
 def folder_of(question_set: str, study: Study) -> str:
