@@ -96,9 +96,9 @@ def measured_elsewhere(study: Study) -> pd.DataFrame:
     names = dict.fromkeys(("dense", standard, *BESIDE))
     grouped: dict[tuple, list[dict]] = {}
     for one in published_runs(study):
-        run = read_run(one.file, study.questions, study.filings).run
-        answered = study.questions["question_id"][study.questions["question_id"].isin(run["question_id"])]
-        values = {name: measure(run, study.questions, K) for name, measure in MEASURES.items()}
+        outside = read_run(one.file, study.questions, study.filings)
+        answered = study.questions["question_id"][study.questions["question_id"].isin(outside.answered)]
+        values = {name: measure(outside.run, study.questions, K) for name, measure in MEASURES.items()}
         group = grouped.setdefault((one.condition, *answered), [])
         group.append({"method": one.name, "is_run": True} | _means(draws, values, answered))
     for condition, *answered in grouped:

@@ -3,7 +3,8 @@
 The table of its page is plain HTML, whole without a script; ``book/_static/leaderboard.js`` folds, filters and sorts.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 import pandas as pd
@@ -14,7 +15,7 @@ from lib.book import elsewhere
 from lib.book.manifest import read_summary
 from lib.book.notebooks import read_json
 from lib.book.templates import filled
-from lib.diagnose.stored import stored_runs
+from lib.diagnose.stored import StoredRun, stored_runs
 from lib.evaluation import read_metrics, summarise
 from lib.method import OWN
 from lib.method_sets import in_comparisons
@@ -107,16 +108,16 @@ def board(study: Study) -> pd.DataFrame:
         recall of each kind (``types: NAME (n)``, ``forms: NAME (n)``), COSTS, ``run_s`` and ``peak_mib`` (all questions
         at once); NaN where it was not measured.
     """
-    outside, parts = stored_runs(study), []
-    names = {*in_comparisons(), *(one.name for one in outside)}
+    outside, parts = {one.name: one for one in stored_runs(study) if one.condition == "standard"}, []
+    names = {*in_comparisons(), *outside}
     times = known_table(study, TIMES, ["method", *COSTS]).set_index("method")[COSTS]
-    for name, questions, summary, metrics, manifest in sets_of(study, [one.metrics for one in outside]):
+    for name, questions, summary, metrics, manifest in sets_of(study, [one.metrics for one in outside.values()]):
         summary = summary[summary["method"].isin(names)]
         values = {key: part.set_index("method") for key, part in summary.groupby(["condition", "metric", "k"])}
         rows = values["standard", "page_recall", K].sort_values("mean", ascending=False, kind="stable")
         part = pd.DataFrame({"set": name, "method": rows.index}, rows.index)
         part["rank"] = ranks(*(rows[end].tolist() for end in ("mean", "low", "high")))
-        part = part.join(pd.DataFrame([about(study, method) for method in rows.index], rows.index))
+        part = part.join(pd.DataFrame([about(study, method, outside) for method in rows.index], rows.index))
         for metric, k in DEPTHS.items():
             of_metric = values.get(("standard", metric, k), rows.iloc[:0]).reindex(rows.index)
             part[[metric, f"{metric}_low", f"{metric}_high"]] = of_metric[["mean", "low", "high"]]
@@ -130,11 +131,13 @@ def board(study: Study) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def about(study: Study, method: str) -> dict[str, object]:
+def about(study: Study, method: str, outside: Mapping[str, StoredRun] = MappingProxyType({})) -> dict[str, object]:
     """Title, the row that it is a variant of (or itself), what it needs (with semicolons), link, where it is from, and
-    millions of parameters, of a row of the method table or a run from outside."""
+    millions of parameters, of a row of the method table or a run from ``outside``."""
     if method not in METHODS:
-        found = {"title": method, "family": method, "needs": "", "link": "", "by": "diagnosed here"}
+        n_answered, n = outside[method].n_answered, len(study.questions)
+        by = "diagnosed here" + (f", {n_answered} of {n} questions answered" if n_answered < n else "")
+        found = {"title": method, "family": method, "needs": "", "link": "", "by": by}
         return found | {"parameters": float("nan")}
     row = METHODS[method]
     link = f"{'methods' if row.family in OWN else 'siblings'}.html#{make_id(f'method-{method}')}"

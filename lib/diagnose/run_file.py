@@ -72,11 +72,11 @@ def read_run(
         proof = _checked(table, n_pages, questions, first, proof, name)
     read = _with_pages(table, n_pages, first)
     _note_places(table, read, n_pages, archive, first, name, notes)
-    _note_depth(table, answered, notes)
+    depths = _depths(table, answered, notes)
     if n_repeated := int(read.loc[read["page"] != NO_PAGE, PAGE].duplicated().sum()):
         notes.append(f"Rows of a page that is ranked above already: {n_repeated:,}; it counts where it is first.")
-    of = f"{len(answered):,} of the set's {len(questions):,} questions"
-    notes.insert(0, f"Read {name} ({parsed.form}): {len(table):,} passages of {of}; pages from {first}, {proof}.")
+    of = f"{depths} for each of {len(answered):,} of the set's {len(questions):,} questions"
+    notes.insert(0, f"Read {name} ({parsed.form}): {len(table):,} passages, {of}; pages from {first}, {proof}.")
     read, texts = _with_ids(read, depth)
     return OutsideRun(read[list(RUN_COLUMNS)], texts, notes, tuple(answered))
 
@@ -261,14 +261,13 @@ def _note_places(
             notes.append(f"Rows that name {what}: {is_odd.sum():,}, such as {example}; they keep their ranks.")
 
 
-def _note_depth(table: pd.DataFrame, answered: list[str], notes: list[str]) -> None:
-    """Note questions with fewer than K passages."""
+def _depths(table: pd.DataFrame, answered: list[str], notes: list[str]) -> str:
+    """How many passages questions have, in words; note those with fewer than K."""
     n_rows = table["question_id"].value_counts().reindex(answered, fill_value=0)
-    n_short = int((n_rows < K).sum())
+    if n_short := int((n_rows < K).sum()):
+        notes.append(f"Questions with fewer than {K} passages: {n_short:,}; recall at {K} is that of what they have.")
     least, most = int(n_rows.min()), int(n_rows.max())
-    depths = f"{least:,} to {most:,}" if least < most else f"{most:,}"
-    fewer = f", fewer than {K} of {n_short:,} questions, which have no more to find pages in" if n_short else ""
-    notes.append(f"Passages of a question: {depths}{fewer}.")
+    return f"{least:,} to {most:,}" if least < most else f"{most:,}"
 
 
 def _with_ids(table: pd.DataFrame, depth: int) -> tuple[pd.DataFrame, dict[str, str]]:

@@ -134,11 +134,12 @@ def test_a_frame_is_read_as_a_file(tmp_path):
 
 def test_how_a_file_was_read_is_said_with_counts_and_examples(tmp_path):
     assert read(tmp_path, TREC).notes == [
-        "Read my.trec (TREC): 3 passages of 2 of the set's 3 questions; pages from 0, which nothing proves: 1 of 2 "
-        "questions have a page with evidence among their first 5 passages so, and 0 if pages count from 1.",
+        "Read my.trec (TREC): 3 passages, 1 to 2 for each of 2 of the set's 3 questions; pages from 0, which nothing "
+        "proves: 1 of 2 questions have a page with evidence among their first 5 passages so, and 0 if pages count from "
+        "1.",
         "Questions that the run does not have: 1, such as '7'.",
         "Documents named by a path, an ending or other case: 1, such as 'BOLT 2021.pdf', taken as 'BOLT 2021'.",
-        "Passages of a question: 1 to 2, fewer than 5 of 2 questions, which have no more to find pages in.",
+        "Questions with fewer than 5 passages: 2; recall at 5 is that of what they have.",
     ]
 
 
@@ -502,6 +503,7 @@ def check(path: Path, content: bytes) -> None:
         assert "\n" not in refused
         return
     n_passages = found.run.groupby("question_id")["rank"].nunique().sum()
-    assert f": {n_passages:,} passages of {len(found.answered):,} of the set's" in found.notes[0]
+    assert f": {n_passages:,} passages, " in found.notes[0]
+    assert f" for each of {len(found.answered):,} of the set's" in found.notes[0]
     assert np.isfinite(found.run["score"]).all()
     assert found.run["chunk_id"].notna().all()
