@@ -25,7 +25,7 @@ N_PROVING, N_NEEDED = 200, 5  # passages whose texts are compared with pages, at
 ON_PAGE = 0.5  # share of a text that its page holds at least
 PROVED, BESIDE = 0.6, 0.3  # shares of texts that are on the pages of the right first number, and on other ones at most
 FINANCEBENCH = Path(__file__).with_name("financebench_filings.txt")
-GIVEN = "as the setting says"
+GIVEN, BY_TEXT = "as the setting says", "by the passages' texts or the PDFs' labels"
 ASK = "give --pages-from 0 or 1 (PAGES_FROM=, pages_from=)"
 
 
@@ -184,7 +184,7 @@ def first_number(table: pd.DataFrame, n_pages: pd.Series, archive: Archive, give
             raise StudyError(f"{name}: {share} stand where pages count from {-shift}, not from {given}; {ASK}")
         return First(-shift, f"as {share} prove", True)
     if rows.empty:
-        return First(0, "by the passages' texts or the PDFs' labels", True)
+        return First(0, BY_TEXT, True)
     if given is not None:
         return First(given, GIVEN, False)
     numbers, last = rows["first"], rows["doc_name"].map(n_pages)

@@ -12,7 +12,6 @@ from lib.book.explorer import calculated, explorer_data, gold_ranks, script, wri
 from lib.diagnose.judged import judged
 from lib.diagnose.run_file import OutsideRun
 from lib.diagnose.stored import store_run
-from lib.evaluation import evaluate
 from lib.files import ROOT, write_atomically
 from lib.schema import RUN_COLUMNS
 from tests.browser import open_page
