@@ -16,12 +16,15 @@ from lib.study import Study
 
 DEEP = 20  # passages of the last step
 OWN = "this run"
-ACTIONS = "run do needs loss share share_low share_high is_shown encoder base method k gain gain_low gain_high".split()
+ACTIONS = (
+    "run title do needs loss share share_low share_high is_shown encoder base method k gain gain_low gain_high".split()
+)
 
 
 class Step(NamedTuple):
-    """A change of a pipeline: what to do, what it needs, the loss that it lowers, and the rows without and with it."""
+    """A change of a pipeline: its name, what to do, what it needs, the loss that it lowers, and the rows without and with it."""
 
+    title: str
     do: str
     needs: str
     loss: str  # ``document``, ``page``, or ``depth``: the page is further down
@@ -30,6 +33,7 @@ class Step(NamedTuple):
 
 
 MATCH = Step(
+    "Metadata match",
     "Match the company, year and form that a question names with the filings' metadata, and search those filings first",
     "metadata of the filings",
     "document",
@@ -37,6 +41,7 @@ MATCH = Step(
     "dense_records",
 )
 RANK = Step(
+    "Pages ranked first (Ahead)",
     "Rank pages first, by identity, words and statements together (Ahead), and passages inside them second",
     "labelled questions about other companies",
     "page",
@@ -48,7 +53,9 @@ STEPS: dict[Condition, tuple[Step, ...]] = {
     "standard": (MATCH, RANK),
     "oracle-document": (RANK._replace(base="dense"),),
 }
-READ = Step("Read {deep} passages of a question in place of {k}", "{times} times the tokens", "depth", "", "")
+READ = Step(
+    "Deeper reading", "Read {deep} passages of a question in place of {k}", "{times} times the tokens", "depth", "", ""
+)
 
 
 def encoder_of(profile: Settings) -> str:
@@ -87,7 +94,13 @@ def actions(study: Study, one: Judged, draws: Resampling, k: int) -> pd.DataFram
             lost, theirs = own[step.loss], _lost(metrics, step.form, step.loss, k).reindex(ids)
             is_shown = draws.difference(lost, theirs).low > 0
             share = columns_of("share", draws.interval(lost))
-            about = {"run": one.name, "do": step.do, "needs": step.needs, "loss": step.loss} | share
+            about = {
+                "run": one.name,
+                "title": step.title,
+                "do": step.do,
+                "needs": step.needs,
+                "loss": step.loss,
+            } | share
             about |= {"is_shown": is_shown, "encoder": encoder, "base": step.base, "method": step.form, "k": k}
             rows.append(about | columns_of("gain", draws.difference(with_it, base)))
     rows.sort(key=lambda row: -row["share"])
@@ -107,7 +120,11 @@ def _deeper(one: Judged, draws: Resampling, k: int) -> dict[str, object]:
     first, deep = (one.metrics[one.name, "page_recall", depth] for depth in (k, DEEP))
     gain = draws.difference(deep, first)
     words = {"deep": DEEP, "k": k, "times": f"{DEEP / k:g}"}
-    about = {"run": one.name, "do": READ.do.format(**words), "needs": READ.needs.format(**words), "loss": READ.loss}
-    about |= columns_of("share", draws.interval(deep - first)) | {"is_shown": gain.low > 0, "encoder": OWN}
+    about = {"run": one.name, "title": READ.title, "do": READ.do.format(**words), "needs": READ.needs.format(**words)}
+    about |= (
+        {"loss": READ.loss}
+        | columns_of("share", draws.interval(deep - first))
+        | {"is_shown": gain.low > 0, "encoder": OWN}
+    )
     about |= {"base": one.name, "method": one.name, "k": DEEP}
     return about | columns_of("gain", gain)

@@ -1,6 +1,7 @@
 """A diagnosis as a page of HTML, complete without other files, and as text for a terminal."""
 
 import io
+import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -85,9 +86,10 @@ def gained(row: pd.Series) -> str:
     return "{} pages of 100 ({} to {})".format(*(f"{100 * row[end]:.0f}" for end in ("gain", "gain_low", "gain_high")))
 
 
-def summary(diagnosis) -> list[str]:
-    """A :class:`lib.diagnose.diagnosis.Diagnosis` in sentences: a run's losses, rows beside it, what to change."""
-    return [line for one in diagnosis.judged for line in _about(diagnosis, one)]
+def summary(diagnosis) -> list[list[str]]:
+    """A :class:`lib.diagnose.diagnosis.Diagnosis` in sentences for each run: its losses, rows beside it, what to
+    change."""
+    return [[*_about(diagnosis, one)] for one in diagnosis.judged]
 
 
 def _about(diagnosis, one) -> Iterator[str]:
@@ -128,7 +130,7 @@ def _advice(diagnosis, one) -> Iterator[str]:
             step = f"{do[:1].lower()}{do[1:]}"
             yield f"{which}, {lost}: {share(first, 'share')}. Step: {step}."
             yield f"In the study, on these questions, this step adds {gains}."
-    for _, row in steps[steps["loss"] == "depth"].iterrows():
+    for _, row in steps[(steps["loss"] == "depth") & (steps["gain"] > 0)].iterrows():
         yield f"The first {row['k']} passages of {one.name} find {gained(row)} more than the first {diagnosis.k}."
 
 
@@ -145,13 +147,15 @@ def sections(diagnosis) -> Iterator[Section]:
     yield section("Where evidence is lost", SHARES, _once(diagnosis.decomposition, diagnosis.runs), heads)
     if len(diagnosis.actions):
         steps, encoders = _steps(diagnosis.actions)
-        heads = {"Run": "run", "Step": "do", "Needs": "needs", "Against": "lost", "The run loses": "own"}
+        heads = {"Run": "run", "Step": "title", "Needs": "needs", "The run loses": "own"}
         heads |= {"Advised": "advised"} | {f"Gain, {one}": one for one in encoders}
         yield section("What to change first", STEPS, steps, heads)
     heads = {"Run": "run", "Compared with": "method", "Page recall": "reference_mean"}
     heads |= {"Difference": gain(low="low", high="high"), "p": "p", "p (Holm)": "p_holm", "Verdict": "verdict"}
     for family, head in (("beside", "Beside the study"), ("others", "Beside all other rows of the study")):
-        part = diagnosis.paired[diagnosis.paired["family"] == family].sort_values("reference_mean", ascending=False)
+        part = diagnosis.paired[diagnosis.paired["family"] == family]
+        part = part.assign(place=part["run"].map([*diagnosis.runs].index))
+        part = part.sort_values(["place", "reference_mean"], ascending=[True, False], kind="stable")
         if len(part):
             yield section(head, TESTED, part.assign(verdict=verdicts(part, "low", "high")), heads)
     for by in diagnosis.by_type["by"].unique():
@@ -187,7 +191,7 @@ def sections(diagnosis) -> Iterator[Section]:
 def _steps(actions: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     """The steps, a row each, with what they gain by encoder, as printed; and the encoders."""
     encoders, cells = [*dict.fromkeys(actions["encoder"])], printed(actions, {"own": interval("share"), "gain": GAIN})
-    table = actions.assign(gain=cells["gain"], own=cells["own"], lost=actions["loss"].map(AGAINST))
+    table = actions.assign(gain=cells["gain"], own=cells["own"] + ", " + actions["loss"].map(AGAINST))
     table["advised"] = table["is_shown"].map({True: "yes", False: "no"})
     wide = table.pivot(index=["run", "do"], columns="encoder", values="gain").fillna("–")
     return table.drop_duplicates(["run", "do"]).merge(wide.reset_index(), on=["run", "do"]), encoders
@@ -215,9 +219,8 @@ def _once(rows: pd.DataFrame, runs: Sequence[str]) -> pd.DataFrame:
 
 def html_of(diagnosis) -> str:
     """The page: no script, no other file, every text of a run or a dataset as text."""
-    drawn = lost_bars(
-        diagnosis.decomposition.assign(method=[label(title(name)) for name in diagnosis.decomposition["method"]])
-    )
+    lost = _once(diagnosis.decomposition, diagnosis.runs)
+    drawn = lost_bars(lost.assign(method=[label(title(name)) for name in lost["method"]]))
     drawn.savefig(packed := io.StringIO(), format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     environment = Environment(
         loader=FileSystemLoader(FOLDER), autoescape=True, undefined=StrictUndefined, trim_blocks=True
@@ -236,7 +239,8 @@ def html_of(diagnosis) -> str:
 def text_of(diagnosis, width: int) -> str:
     """The page's sentences and tables for a terminal, without colours; of long tables the first rows."""
     console = Console(file=io.StringIO(), width=width, color_system=None, highlight=False, markup=False, emoji=False)
-    for line in [*summary(diagnosis), *(one for name in diagnosis.runs for one in diagnosis.notes[name])]:
+    notes = (diagnosis.notes[name] for name in diagnosis.runs)
+    for line in itertools.chain(*summary(diagnosis), *notes):
         console.print(Text(printable(line.replace("\u00a0", " "))))
     for one in sections(diagnosis):
         console.print("", Text(one.title.upper()), Text(one.says), sep="\n")

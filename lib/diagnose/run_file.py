@@ -14,7 +14,17 @@ from scipy.stats import binomtest
 
 from lib.diagnose.fields import Row, listed, passage, question_of, quoted
 from lib.diagnose.formats import TWO_RUNS, Parsed, parse
-from lib.diagnose.places import ASK, GIVEN, NO_PAGE, Archive, first_number, with_filings, with_located, with_numbers
+from lib.diagnose.places import (
+    ASK,
+    BY_TEXT,
+    GIVEN,
+    NO_PAGE,
+    Archive,
+    first_number,
+    with_filings,
+    with_located,
+    with_numbers,
+)
 from lib.metrics.retrieval import PAGE, page_hit
 from lib.schema import RUN_COLUMNS, StudyError
 
@@ -76,7 +86,8 @@ def read_run(
     if n_repeated := int(read.loc[read["page"] != NO_PAGE, PAGE].duplicated().sum()):
         notes.append(f"Rows of a page that is ranked above already: {n_repeated:,}; it counts where it is first.")
     of = f"{depths} for each of {len(answered):,} of the set's {len(questions):,} questions"
-    notes.insert(0, f"Read {name} ({parsed.form}): {len(table):,} passages, {of}; pages from {first}, {proof}.")
+    pages = f"pages {proof}" if proof == BY_TEXT else f"pages from {first}, {proof}"
+    notes.insert(0, f"Read {name} ({parsed.form}): {len(table):,} passages, {of}; {pages}.")
     read, texts = _with_ids(read, depth)
     return OutsideRun(read[list(RUN_COLUMNS)], texts, notes, tuple(answered))
 
