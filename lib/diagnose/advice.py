@@ -16,20 +16,19 @@ from lib.study import Study
 
 DEEP = 20  # passages of the last step
 OWN = "this run"
-ACTIONS = (
-    "run title do needs loss share share_low share_high is_shown encoder base method k gain gain_low gain_high".split()
-)
+ACTIONS = "run title do needs loss share share_low share_high is_shown encoder base method k".split()
+ACTIONS += ["gain", "gain_low", "gain_high"]
 
 
 class Step(NamedTuple):
-    """A change of a pipeline: its name, what to do, what it needs, the loss that it lowers, and the rows without and with it."""
+    """A change of a pipeline: what to do, what it needs, the loss that it lowers, and the rows without and with it."""
 
     title: str
     do: str
     needs: str
     loss: str  # ``document``, ``page``, or ``depth``: the page is further down
     base: str
-    form: str
+    method: str
 
 
 MATCH = Step(
@@ -53,9 +52,6 @@ STEPS: dict[Condition, tuple[Step, ...]] = {
     "standard": (MATCH, RANK),
     "oracle-document": (RANK._replace(base="dense"),),
 }
-READ = Step(
-    "Deeper reading", "Read {deep} passages of a question in place of {k}", "{times} times the tokens", "depth", "", ""
-)
 
 
 def encoder_of(profile: Settings) -> str:
@@ -88,20 +84,12 @@ def actions(study: Study, one: Judged, draws: Resampling, k: int) -> pd.DataFram
     for encoder, found in studies_of(study, one.condition):
         metrics = Metrics(found.assign(condition="standard"))
         for step in STEPS[one.condition]:
-            if not all((name, "page_recall", k) in metrics for name in (step.base, step.form)):
+            if not all((name, "page_recall", k) in metrics for name in (step.base, step.method)):
                 continue
-            base, with_it = (metrics[name, "page_recall", k].reindex(ids) for name in (step.base, step.form))
-            lost, theirs = own[step.loss], _lost(metrics, step.form, step.loss, k).reindex(ids)
-            is_shown = draws.difference(lost, theirs).low > 0
-            share = columns_of("share", draws.interval(lost))
-            about = {
-                "run": one.name,
-                "title": step.title,
-                "do": step.do,
-                "needs": step.needs,
-                "loss": step.loss,
-            } | share
-            about |= {"is_shown": is_shown, "encoder": encoder, "base": step.base, "method": step.form, "k": k}
+            base, with_it = (metrics[name, "page_recall", k].reindex(ids) for name in (step.base, step.method))
+            lost, theirs = own[step.loss], _lost(metrics, step.method, step.loss, k).reindex(ids)
+            about = _about(one, step, k) | columns_of("share", draws.interval(lost))
+            about |= {"is_shown": draws.difference(lost, theirs).low > 0, "encoder": encoder}
             rows.append(about | columns_of("gain", draws.difference(with_it, base)))
     rows.sort(key=lambda row: -row["share"])
     if one.run["rank"].max() >= DEEP > k and (one.name, "page_recall", DEEP) in one.metrics:
@@ -115,16 +103,15 @@ def _lost(metrics: Metrics, name: str, loss: str, k: int) -> pd.Series:
     return 1 - docs if loss == "document" else docs - pages
 
 
+def _about(one: Judged, step: Step, k: int) -> dict[str, object]:
+    return {"run": one.name, "k": k} | step._asdict()
+
+
 def _deeper(one: Judged, draws: Resampling, k: int) -> dict[str, object]:
     """The row of ACTIONS that reads DEEP of the run's own passages."""
+    do, needs = f"Read {DEEP} passages of a question in place of {k}", f"{DEEP / k:g} times the tokens"
+    step = Step("Deeper reading", do, needs, "depth", one.name, one.name)
     first, deep = (one.metrics[one.name, "page_recall", depth] for depth in (k, DEEP))
-    gain = draws.difference(deep, first)
-    words = {"deep": DEEP, "k": k, "times": f"{DEEP / k:g}"}
-    about = {"run": one.name, "title": READ.title, "do": READ.do.format(**words), "needs": READ.needs.format(**words)}
-    about |= (
-        {"loss": READ.loss}
-        | columns_of("share", draws.interval(deep - first))
-        | {"is_shown": gain.low > 0, "encoder": OWN}
-    )
-    about |= {"base": one.name, "method": one.name, "k": DEEP}
+    gain, share = draws.difference(deep, first), columns_of("share", draws.interval(deep - first))
+    about = _about(one, step, DEEP) | share | {"is_shown": gain.low > 0, "encoder": OWN}
     return about | columns_of("gain", gain)

@@ -49,7 +49,6 @@ ALONE = (
 )
 ALL = "all questions"
 GAIN = gain("gain")
-AGAINST = {loss: head for loss, (head, *_) in LOST.items()} | {"depth": "page further down"}
 
 
 class Section(NamedTuple):
@@ -147,7 +146,7 @@ def sections(diagnosis) -> Iterator[Section]:
     yield section("Where evidence is lost", SHARES, _once(diagnosis.decomposition, diagnosis.runs), heads)
     if len(diagnosis.actions):
         steps, encoders = _steps(diagnosis.actions)
-        heads = {"Run": "run", "Step": "title", "Needs": "needs", "The run loses": "own"}
+        heads = {"Run": "run", "Step": "title", "Needs": "needs", "The run loses so": "own"}
         heads |= {"Advised": "advised"} | {f"Gain, {one}": one for one in encoders}
         yield section("What to change first", STEPS, steps, heads)
     heads = {"Run": "run", "Compared with": "method", "Page recall": "reference_mean"}
@@ -191,7 +190,7 @@ def sections(diagnosis) -> Iterator[Section]:
 def _steps(actions: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     """The steps, a row each, with what they gain by encoder, as printed; and the encoders."""
     encoders, cells = [*dict.fromkeys(actions["encoder"])], printed(actions, {"own": interval("share"), "gain": GAIN})
-    table = actions.assign(gain=cells["gain"], own=cells["own"] + ", " + actions["loss"].map(AGAINST))
+    table = actions.assign(gain=cells["gain"], own=cells["own"])
     table["advised"] = table["is_shown"].map({True: "yes", False: "no"})
     wide = table.pivot(index=["run", "do"], columns="encoder", values="gain").fillna("–")
     return table.drop_duplicates(["run", "do"]).merge(wide.reset_index(), on=["run", "do"]), encoders
