@@ -4,6 +4,7 @@ import json
 import math
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from lib.data.records import printable
@@ -47,6 +48,7 @@ class Row(NamedTuple):
     text: str | None = None
 
 
+@lru_cache(maxsize=10_000)
 def plain_name(name: object) -> str:
     """A key or a column's name as the tables above spell it."""
     return re.sub(r"[\s-]+", "_", str(name).strip().lower())

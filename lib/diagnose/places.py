@@ -19,6 +19,7 @@ MOST_PAGES = 3  # of a passage
 DOCNO = re.compile(r"(?s:(?P<doc>.*?)#p(?P<number>[^#/\\]*)(?P<rest>#.*)?)")  # a path may have #p in a folder's name
 ENDING = re.compile(r"(?i)\.(?:pdf|md|mmd|txt|jsonl?|x?html?|xml|docx?)$")
 RANGE = re.compile(r"\s*(\d{1,6})\s*(?:[-\u2010-\u2015]|to)\s*(\d{1,6})\s*")
+PAGE_WORD = re.compile(r"\s*(?:pages?|pp?)[.:]?\s*(?=\d)", re.I)
 LABEL = re.compile(r"\s*(?:[ivxlc]+|[A-Za-z]{1,3}[-.\s]?\d{1,4})\s*", re.I)
 LEAST_WORDS = 5  # of a string that is a text and no document's name
 N_PROVING, N_NEEDED = 200, 5  # passages whose texts are compared with pages, at most and at least
@@ -52,12 +53,14 @@ def financebench_filings() -> frozenset[str]:
 
 
 def numbered(value: object) -> Numbered:
-    """Numbers or label of a value: ``3``, ``"3.0"``, ``"3-4"``, ``[3, 4]``, ``"iv"``; nothing of ``True`` or 1.5."""
+    """Numbers or label of a value: ``3``, ``"3.0"``, ``"p. 3-4"``, ``[3, 4]``, ``"iv"``; nothing of ``True`` or 1.5."""
     if isinstance(value, bool | np.bool_) or value is None:
         return Numbered()
     if isinstance(value, list):
         numbers = [numbered(one).first for one in value]
         value = f"{min(numbers):.0f}-{max(numbers):.0f}" if numbers and not any(map(math.isnan, numbers)) else ""
+    if isinstance(value, str):
+        value = PAGE_WORD.sub("", value, count=1)
     text = str(value)
     if found := RANGE.fullmatch(text):
         first, last = int(found[1]), int(found[2])

@@ -225,7 +225,7 @@ def test_ranks_order_equal_scores_and_rows_without_one(tmp_path):
 
 
 def test_a_passage_over_two_pages_counts_for_both_at_its_rank(tmp_path):
-    items = [{"doc": "C-1", "page": page} for page in ("3\u20134", [6, 7], "8-9", 5)]
+    items = [{"doc": "C-1", "page": page} for page in ("3\u20134", [6, 7], "pp. 8-9", "p. 5")]
     found = read(tmp_path, {"question_id": "q1", "passages": items}).run
     assert found[["rank", "page"]].values.tolist() == [[1, 3], [1, 4], [2, 6], [2, 7], [3, 8], [4, 5]]
     assert found["chunk_id"].is_unique
