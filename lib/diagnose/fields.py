@@ -83,7 +83,9 @@ def passages_of(record: dict) -> list | None:
         if len({*map(len, columns.values())}) > 1:
             raise ValueError(f"the lists {listed(COLUMNS)} differ in length; give a value of each for every passage")
         return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
-    return next((names[name] for name in PASSAGES if isinstance(names.get(name), list)), None)
+    inner = [record] + [one for one in record.values() if isinstance(one, dict)]  # as where Haystack names a component
+    named = ({plain_name(name): one for name, one in level.items()} for level in inner)
+    return next((level[name] for level in named for name in PASSAGES if isinstance(level.get(name), list)), None)
 
 
 def _flat(values: list) -> list:

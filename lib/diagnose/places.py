@@ -16,7 +16,10 @@ from lib.schema import StudyError
 
 NO_PAGE = -9  # before no first page
 MOST_PAGES = 3  # of a passage
-DOCNO = re.compile(r"(?s:(?P<doc>.*?)#p(?P<number>[^#/\\]*)(?P<rest>#.*)?)")  # a path may have #p in a folder's name
+DOCNO = re.compile(
+    r"(?s:(?P<doc>.*?)#p(?!age)(?P<number>[^#/\\]*)(?P<rest>#.*)?)"
+)  # a path may have #p in a folder's name
+PAGE_IN_NAME = re.compile(r"(?is)(?P<doc>.+?)[#:/_\s-]+(?:page|pg|p)[\s_=.-]*(?P<number>\d{1,6})")
 ENDING = re.compile(r"(?i)\.(?:pdf|md|mmd|txt|jsonl?|x?html?|xml|docx?)$")
 RANGE = re.compile(r"\s*(\d{1,6})\s*(?:[-\u2010-\u2015]|to)\s*(\d{1,6})\s*")
 PAGE_WORD = re.compile(r"\s*(?:pages?|pp?)[.:]?\s*(?=\d)", re.I)
@@ -82,8 +85,7 @@ def with_filings(table: pd.DataFrame, filings: pd.DataFrame, archive: Archive, n
     known = {**{one.casefold(): one for one in archive.others}, **{one.casefold(): one for one in filings["doc_name"]}}
     split, filing_of = {}, {}
     for doc in table["doc"].dropna().unique():
-        match = DOCNO.fullmatch(doc)
-        split[doc] = (match["doc"], match["number"], match["rest"] or "") if match else (doc, "", "")
+        split[doc] = _split(doc, known)
         filing_of[doc] = _filing(split[doc][0], known)
     names = {*filings["doc_name"]}
     is_doc = table["doc"].map(filing_of).isin(names)
@@ -108,6 +110,15 @@ def with_filings(table: pd.DataFrame, filings: pd.DataFrame, archive: Archive, n
         notes.append(f"Documents named by a path, an ending or other case: {n_renamed:,}, such as {example}.")
     rest, page = [part[2] for part in parts], pd.Series(page, table.index, object)
     return table.assign(doc_name=doc_name, page=page, given=page, rest=rest, text=texts)
+
+
+def _split(doc: str, known: Mapping[str, str]) -> tuple[str, str, str]:
+    """Document, page as it is written and what follows, of a docno or a name such as ``3M_2018_10K.pdf#page=12``."""
+    if match := DOCNO.fullmatch(doc):
+        return match["doc"], match["number"], match["rest"] or ""
+    match = PAGE_IN_NAME.fullmatch(doc)
+    is_filing = match and _filing(doc, known) == doc and _filing(match["doc"], known) in known.values()
+    return (match["doc"], match["number"], "") if is_filing else (doc, "", "")
 
 
 def _filing(doc: str, known: Mapping[str, str]) -> str:

@@ -106,6 +106,8 @@ FORMATS = {
     "by question": {one["question_id"]: one["results"] for one in PAIRS},
     "by question, nested": {one["question_id"]: {"answer": "", "nodes": one["results"]} for one in PAIRS},
     "pairs": PAIRS,
+    "pages in names": {"q1": ["ACME_2020_10K_page_49", "x/BOLT 2021.pdf#page=2"], "q2": ["C-1-p1"]},
+    "in a component": [{"qid": one["question_id"], "retriever": {"documents": one["results"]}} for one in PAIRS],
     "LangChain": listed(langchain, passages="source_documents"),
     "LangChain, dumped": listed(lambda *row: {"lc": 1, "id": ["x"], "kwargs": langchain(*row)}, passages="context"),
     "LlamaIndex": listed(llamaindex, passages="source_nodes"),
