@@ -15,7 +15,8 @@ CHAPTER ?=
 PART ?=
 Q ?=
 RUN ?=
-PAGES_FROM ?= 0
+PAGES_FROM ?=
+CONDITION ?=
 CHROMA ?=
 ENGINE ?=
 TORCH_INDEX ?=
@@ -26,7 +27,7 @@ LOCKED = $(UV) pip install --python $(INTO) --quiet --require-hashes $(if $(PIP_
   -c requirements.txt $$(ls -d $(VENV)/lib/*/*/torch-*+cpu.dist-info >/dev/null 2>&1 && echo "-c requirements-cpu.txt")
 LIB := $(VENV)/bin/python -m lib
 # What a user says reaches a command as typed: expanded nowhere, and read by the shell from its environment alone.
-TYPED := DATASET QUESTIONS PROFILE RESULTS JOBS NB PARAMS METHODS CHAPTER PART Q RUN PAGES_FROM CHROMA ENGINE
+TYPED := DATASET QUESTIONS PROFILE RESULTS JOBS NB PARAMS METHODS CHAPTER PART Q RUN PAGES_FROM CONDITION CHROMA ENGINE
 $(foreach name,$(TYPED),$(eval override $(name) := $$(value $(name))))
 export $(TYPED)
 OPTIONS = --dataset "$$DATASET" --questions "$$QUESTIONS" --profile "$$PROFILE" --results "$$RESULTS"
@@ -105,8 +106,8 @@ break: $(STAMP)  ## try bad input, hostile text, faults and damage; print what c
 preflight: $(STAMP)  ## what a profile would download, whether GPU and disk suffice, how long it takes (PROFILE=paper)
 	@$(LIB) preflight $(OPTIONS)
 
-diagnose: $(STAMP)  ## where any system loses the evidence, from its run: RUN="my.trec other.jsonl" DATASET=, QUESTIONS=, PAGES_FROM=1
-	@$(WITH_WORDS) RUN $(LIB) diagnose --dataset "$$DATASET" --questions "$$QUESTIONS" --profile "$$PROFILE" --pages-from "$$PAGES_FROM"
+diagnose: $(STAMP)  ## where any system loses the evidence, from its run: RUN="my.trec other.jsonl" DATASET=, QUESTIONS=; PAGES_FROM=0 or 1, CONDITION=oracle-document
+	@$(WITH_WORDS) RUN $(LIB) diagnose --dataset "$$DATASET" --questions "$$QUESTIONS" --profile "$$PROFILE" --pages-from "$$PAGES_FROM" --condition "$$CONDITION"
 
 index: $(STAMP)  ## index a folder of PDFs for make ask: DATASET=path, CHROMA=host:port, ENGINE=ray
 	@$(LIB) index --dataset "$$DATASET" --profile "$$PROFILE"

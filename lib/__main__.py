@@ -62,16 +62,20 @@ def commands() -> None:
 @study_options
 @argument("files", type=FILE, nargs=-1)
 @option("--run", "named", metavar="NAME=FILE", multiple=True, help="a run with a name of its own")
-@option("--pages-from", type=IntRange(0, 1), default=0, show_default=True, help="number of a first page in the runs")
+@option("--pages-from", type=Choice(["", "0", "1"]), default="", help="number of a first page in the runs, else proved")
+@option("--condition", type=Choice(["", "standard", "oracle-document"]), default="", help="of the runs, else seen")
 @option("-k", "--k", type=COUNT, default=5, show_default=True, help="passages that are read")
 @option("--out", type=NEW_FILE, help="the page, in place of one among the artifacts")
-def diagnose(names: Names, files: list[Path], named: list[str], pages_from: int, k: int, out: Path | None) -> None:
-    """Show where any systems lose evidence. FILES are their runs, in TREC's format or JSON lines, and name them."""
+def diagnose(
+    names: Names, files: list[Path], named: list[str], pages_from: str, condition: str, k: int, out: Path | None
+) -> None:
+    """Show where any systems lose evidence. FILES are their runs, and name them; book/measure.md has the formats."""
     from lib.diagnose.diagnosis import diagnose
     from lib.diagnose.page import file_name
 
     runs = named_runs(files, named)
-    diagnosis = diagnose(runs, names.dataset, names.questions, names.profile, pages_from=pages_from, k=k)
+    first = int(pages_from) if pages_from else None
+    diagnosis = diagnose(runs, names.dataset, names.questions, names.profile, first, k, condition)
     echo(diagnosis.to_text(get_terminal_size((120, 24)).columns))
     page = write_atomically(out or diagnosis.study.home / file_name(diagnosis.runs), diagnosis.to_html())
     echo(f"the page: {page.resolve()}")

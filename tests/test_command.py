@@ -206,7 +206,7 @@ FRAME = pd.DataFrame({"question_id": ["q1"], "doc": ["ACME"], "page": [0]})
 def test_one_run_or_several_are_measured_by_name(monkeypatch, run):
     monkeypatch.setattr(retrieval_gap, "diagnose_runs", lambda *given: given)
     runs, *options = retrieval_gap.diagnose(run, Path("my-filings"), pages_from=1, k=10)
-    assert options == ["my-filings", "", "default", 1, 10]
+    assert options == ["my-filings", "", "default", 1, 10, ""]
     assert [*runs] == (["run"] if run is FRAME else ["my"])
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import pandas as pd
 
 from lib.analysis.measured import TIMES, known_table
-from lib.book.leaderboard import ZIP, folder_of, other_sets
+from lib.book.elsewhere import files_of
+from lib.book.leaderboard import ELSEWHERE, ZIP, folder_of, other_sets
 from lib.book.templates import filled
 from lib.diagnose.stored import stored_runs
 from lib.exports import exported_metrics, exported_run, questions_csv
@@ -20,7 +21,8 @@ from lib.study import Study
 
 def write_downloads(study: Study, target: Path) -> None:
     """Write into a folder every run of the study (``runs/``), those of other sets over all filings (``sets/``), and all
-    results in one ZIP file, where each other set has a folder; runs from outside are files alone."""
+    results in one ZIP file, where each other set has a folder; runs from outside, diagnosed here or published by others
+    (``elsewhere/``), are files alone."""
     shutil.copytree(study.outputs / "runs", target / "runs", dirs_exist_ok=True)
     packed = {str(path.relative_to(target)): path.read_bytes() for path in (target / "runs").rglob("*.gz")}
     packed |= gold_of(study.questions) | {"README.md": filled("columns", study=study).encode()}
@@ -36,6 +38,8 @@ def write_downloads(study: Study, target: Path) -> None:
     for one in stored_runs(study):
         content = gzip.compress(one.run_file.read_bytes(), mtime=0)
         write_atomically(target / folder_of(study.dataset.name, study) / f"{one.name}.trec.gz", content)
+    for path in files_of(study):
+        write_atomically(target / ELSEWHERE / path.name, path.read_bytes())
     if (times := known_table(study, TIMES)) is not None:
         packed[TIMES] = times.to_csv(index=False).encode()
     with zipfile.ZipFile(target / ZIP, "w") as archive:

@@ -120,7 +120,7 @@ def runs_of(study: Study) -> dict[str, dict[str, pd.DataFrame]]:
             found[condition][method] = study.run(method, condition)
     for outside in stored_runs(study):
         pages = read_docnos(outside.run_file)
-        found["standard"].setdefault(outside.name, pages[pages["doc_name"].isin(study.filings["doc_name"])])
+        found[outside.condition].setdefault(outside.name, pages[pages["doc_name"].isin(study.filings["doc_name"])])
     return {condition: of for condition, of in found.items() if of}
 
 

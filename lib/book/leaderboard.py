@@ -3,17 +3,19 @@
 The table of its page is plain HTML, whole without a script; ``book/_static/leaderboard.js`` folds, filters and sorts.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 import pandas as pd
 from docutils.nodes import make_id
 
 from lib.analysis.measured import TIMES, known_table
+from lib.book import elsewhere
 from lib.book.manifest import read_summary
 from lib.book.notebooks import read_json
 from lib.book.templates import filled
-from lib.diagnose.stored import stored_runs
+from lib.diagnose.stored import StoredRun, stored_runs
 from lib.evaluation import read_metrics, summarise
 from lib.method import OWN
 from lib.method_sets import in_comparisons
@@ -29,6 +31,8 @@ from lib.typed import read_csv
 
 K = 5
 ZIP = "all-results.zip"
+ELSEWHERE = "elsewhere"  # the folder of runs that others published, in ``_static``
+OPENED = {"standard": "Filings searched", "oracle-document": "Filing given"}
 GROUPS = {"types": "by question type", "forms": "by form", "more": "other measures", "costs": "all costs"}
 
 
@@ -104,16 +108,16 @@ def board(study: Study) -> pd.DataFrame:
         recall of each kind (``types: NAME (n)``, ``forms: NAME (n)``), COSTS, ``run_s`` and ``peak_mib`` (all questions
         at once); NaN where it was not measured.
     """
-    outside, parts = stored_runs(study), []
-    names = {*in_comparisons(), *(one.name for one in outside)}
+    outside, parts = {one.name: one for one in stored_runs(study) if one.condition == "standard"}, []
+    names = {*in_comparisons(), *outside}
     times = known_table(study, TIMES, ["method", *COSTS]).set_index("method")[COSTS]
-    for name, questions, summary, metrics, manifest in sets_of(study, [one.metrics for one in outside]):
+    for name, questions, summary, metrics, manifest in sets_of(study, [one.metrics for one in outside.values()]):
         summary = summary[summary["method"].isin(names)]
         values = {key: part.set_index("method") for key, part in summary.groupby(["condition", "metric", "k"])}
         rows = values["standard", "page_recall", K].sort_values("mean", ascending=False, kind="stable")
         part = pd.DataFrame({"set": name, "method": rows.index}, rows.index)
         part["rank"] = ranks(*(rows[end].tolist() for end in ("mean", "low", "high")))
-        part = part.join(pd.DataFrame([about(study, method) for method in rows.index], rows.index))
+        part = part.join(pd.DataFrame([about(study, method, outside) for method in rows.index], rows.index))
         for metric, k in DEPTHS.items():
             of_metric = values.get(("standard", metric, k), rows.iloc[:0]).reindex(rows.index)
             part[[metric, f"{metric}_low", f"{metric}_high"]] = of_metric[["mean", "low", "high"]]
@@ -127,11 +131,13 @@ def board(study: Study) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def about(study: Study, method: str) -> dict[str, object]:
+def about(study: Study, method: str, outside: Mapping[str, StoredRun] = MappingProxyType({})) -> dict[str, object]:
     """Title, the row that it is a variant of (or itself), what it needs (with semicolons), link, where it is from, and
-    millions of parameters, of a row of the method table or a run from outside."""
+    millions of parameters, of a row of the method table or a run from ``outside``."""
     if method not in METHODS:
-        found = {"title": method, "family": method, "needs": "", "link": "", "by": "diagnosed here"}
+        n_answered, n = outside[method].n_answered, len(study.questions)
+        by = "diagnosed here" + (f", {n_answered} of {n} questions answered" if n_answered < n else "")
+        found = {"title": method, "family": method, "needs": "", "link": "", "by": by}
         return found | {"parameters": float("nan")}
     row = METHODS[method]
     link = f"{'methods' if row.family in OWN else 'siblings'}.html#{make_id(f'method-{method}')}"
@@ -208,6 +214,9 @@ class Cell(NamedTuple):
     interval: str = ""
 
 
+GIVEN = Cell("given", "")  # in place of a share of filings found
+
+
 def cell(column: Column, row: dict) -> Cell:
     """The cell of a row of :func:`board` in a column of the page; a dash where there is no value."""
     value = row.get(column.name)
@@ -233,7 +242,50 @@ def leaderboard_page(study: Study) -> str:
         rows.append(shared | {"rank": by_set.get(own, {}).get("rank", "–"), "runs": runs, "cells": cells})
     sets = [*found.groupby("set", sort=False)["n"].first().items()]
     about_all = {"groups": GROUPS, "needs": NEEDS, "k": K, "zip": ZIP, "n_families": found["family"].nunique()}
+    about_all["elsewhere"] = elsewhere_section(study)
     return filled("leaderboard", rows=rows, columns=columns, sets=sets, **about_all)
+
+
+def elsewhere_section(study: Study) -> str:
+    """What was measured elsewhere as MyST; its data are ``tables/elsewhere.csv`` and ``tables/labelled-systems.csv``.
+    Empty for a study without such runs."""
+    runs = {one.name: one for one in elsewhere.published_runs(study)}
+    if not runs:
+        return ""
+    found, labelled = elsewhere.measured_elsewhere(study), elsewhere.labelled_systems(study)
+    study.write("tables/elsewhere.csv", as_csv(found))
+    study.write("tables/labelled-systems.csv", as_csv(labelled))
+    of_runs = [Column(name, "", k=K) for name in elsewhere.MEASURES]
+    of_runs += [Column(f"{name}_all", "") for name in elsewhere.MEASURES]
+    groups = []
+    for _, part in found.groupby("group", sort=False):
+        first, rows = part.iloc[0], []
+        for row in part.to_dict("records"):
+            cells = [cell(column, row) for column in of_runs]
+            if row["condition"] != "standard":  # every filing is found
+                cells = [GIVEN if "doc" in column.name else one for column, one in zip(of_runs, cells, strict=True)]
+            more = {"run": runs[row["method"]]} if row["is_run"] else {"run": None} | about(study, row["method"])
+            rows.append(more | {"cells": cells, "is_best": row["is_best"]})
+        of = f"{first['n']} questions ({runs[first['method']].questions}) about {first['n_companies']} companies"
+        groups.append({"title": f"{OPENED[first['condition']]}: {of}", "rows": rows})
+    shares = [Column(name, "", k=K) for name in elsewhere.LABELS]
+    return filled(
+        "elsewhere",
+        groups=groups,
+        labelled={
+            given: [row | {"cells": [cell(column, row) for column in shares]} for row in part.to_dict("records")]
+            for given, part in labelled.groupby("given", sort=False)
+        },
+        n_runs=len(runs),
+        n_repositories=len({one.repository for one in runs.values()}),
+        n_questions=len(study.questions),
+        n_systems=len(labelled),
+        n_filings=len(study.filings),
+        k=K,
+        size=study.profile.chunks.size,
+        encoder=lock()[study.profile.embedder.weights],
+        folder=f"../_static/{ELSEWHERE}",
+    )
 
 
 def folder_of(question_set: str, study: Study) -> str:

@@ -19,7 +19,9 @@ from lib.schema import NeedsFilings, StudyError
 from lib.studies import NOTEBOOKS
 from lib.study import Study
 
-SOURCES = "lib book examples _config.yml _toc.yml notebooks/profiles CITATION.cff requirements.txt".split()
+SOURCES = (
+    "lib book examples data/elsewhere _config.yml _toc.yml notebooks/profiles CITATION.cff requirements.txt".split()
+)
 REPOSITORY = "RETRIEVAL_GAP_REPOSITORY"  # the variable with the address of the repository, which its publisher sets
 NOT_SOURCES = {"__pycache__", "_build", "results", ".ipynb_checkpoints"}
 STAMPS = "built.json"

@@ -59,6 +59,11 @@ def read_words(source: Path, pages: Sequence[int]) -> list[list[Word]]:
     return [[tuple(word) for word in words] for words in json.loads(output)]
 
 
+def read_labels(source: Path) -> list[str]:
+    """What a PDF prints as the number of each page, such as ``iv``; none where it has no labels or cannot be read."""
+    return json.loads(_in_process("labelled", source) or b"[]")
+
+
 def shown_without_text(source: Path) -> list[int]:
     """The pages of a PDF (from 0) that show an image or many drawings and have no text; none if it cannot be read."""
     return json.loads(_in_process("shown", source) or b"[]")
@@ -162,6 +167,15 @@ def worded(source: str, pages: list[int]) -> bytes:
     return json.dumps([[word[:5] for word in words] for words in found]).encode()
 
 
+def labelled(source: str) -> bytes:
+    """The result of :func:`read_labels` as JSON."""
+    import pymupdf
+
+    with pymupdf.open(source) as pdf:
+        labels = [page.get_label() for page in pdf] if pdf.get_page_labels() else []
+    return json.dumps(labels).encode()
+
+
 def drawn(source: str, page: int, dpi: int, evidence: str) -> bytes:
     """The result of :func:`picture`."""
     import pymupdf
@@ -183,6 +197,5 @@ if __name__ == "__main__":
     with suppress(ValueError, OSError):  # macOS has no limit of memory
         resource.setrlimit(resource.RLIMIT_AS, (memory_mib * 2**20,) * 2)
     resource.setrlimit(resource.RLIMIT_CPU, (processor_s, processor_s + 1))
-    sys.stdout.buffer.write(
-        {"texts": texts, "laid": laid, "worded": worded, "drawn": drawn, "shown": shown}[function](*arguments)
-    )
+    functions = (texts, laid, worded, drawn, shown, labelled)
+    sys.stdout.buffer.write({one.__name__: one for one in functions}[function](*arguments))

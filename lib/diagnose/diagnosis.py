@@ -8,61 +8,59 @@ from pathlib import Path
 import pandas as pd
 
 from lib.analysis.breakdowns import Seen, by_group
-from lib.analysis.climb import CLIMB
-from lib.analysis.climb import K as K_OF_STEPS
 from lib.analysis.failures import pages_missed, typology
-from lib.answers.answers import best_baseline
 from lib.data.locate import financebench_root
 from lib.diagnose import page
+from lib.diagnose.advice import actions
+from lib.diagnose.judged import Judged, archive_of, checked_condition, judged
 from lib.diagnose.run_file import OutsideRun, read_run
 from lib.diagnose.stored import store_run
-from lib.evaluation import METRIC_COLUMNS, chunk_texts, evaluate_given, in_order, read_metrics, summarise
-from lib.method_sets import baselines, in_comparisons
+from lib.evaluation import chunk_texts, summarise
 from lib.methods import METHODS
 from lib.metrics.frame import Metrics
-from lib.published import METRICS_FILE, Published
+from lib.published import Published
 from lib.retrievers.tables import texts_of_pages
-from lib.schema import StudyError
+from lib.schema import IN_WORDS, StudyError
 from lib.stats import Resampling, columns_of
 from lib.studies import open_study
 from lib.study import Study
 
-BESIDE = ("dense_records", "ahead")  # and the best baseline
-OF_STUDY = ("doc_recall", "page_recall", "page_hit")  # metrics of the study's rows
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,59}")
 GROUPS = ("question_type", "doc_type")
 NO_TEXT = "The filings are not here: BLEU, ROUGE-L and kinds of failures that depend on text are left out."
+GIVEN = "Every passage is of the filing that its question is about"
 PAIRED = "n mean reference_mean difference low high p p_holm".split()
 
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """Runs from outside on one question set. Recalls and shares are from 0 to 1, means over questions; ``_low`` and
-    ``_high`` are ends of 95 % intervals (companies resampled); ``method`` is a run's name or a row of the study.
+    """Runs from outside on one question set. Recalls and shares are from 0 to 1, means over the questions that the run
+    answers; ``_low`` and ``_high`` are ends of 95 % intervals (companies resampled); ``method`` is a run's name or a
+    row of the study, over the same questions and under the run's condition.
 
     Attributes:
         study: what it was measured on; k: how many passages of a question are read.
-        runs, beside: names of the runs, and of the study's rows they are compared with first.
+        runs: names of the runs; judged: each with its questions, condition and rows beside it.
         notes: how each run was read, by name, a sentence each.
-        metrics: of the runs at every depth: method, condition, metric, k, mean, low, high, n (questions), n_companies.
-        decomposition: method, and with their ends ``found``, ``page`` (lost on another page of the right filing) and
-            ``document`` (lost with the filing), which add to 1; of runs and ``beside``.
+        metrics: of the runs at every depth: method, condition, metric, k, mean, low, high, n (questions), n_companies,
+            over (``answered`` questions, or ``all`` of the set, where an unanswered one scores 0).
+        decomposition: run, method, and with their ends ``found``, ``page`` (right filing, wrong page) and ``document``
+            (filing not retrieved), which add to 1; of each run and the rows beside it.
         failures: method, kind of missed gold page, step that lost it, says (the rule), n (missed pages), examples
             (question ids).
-        by_type: by (question_type, doc_type), group, method, metric, mean, low, high, n, n_companies, is_small.
+        by_type: run, by (question_type, doc_type), group, method, metric, mean, low, high, n, n_companies, is_small.
         paired: run, method (what it is compared with), n, mean (page recall of the run), reference_mean, difference,
             low, high, p (randomisation test), p_holm (Holm's), family: ``beside``, or ``others``, within which p is
-            corrected.
+            corrected. Runs of one condition are compared over the questions that both answer.
         alone: run, question_id, outcome: ``found``, a gold page of the question is found by the run and by none of
-            ``beside``, or ``missed``, by the run alone; n_rows: how many rows of the study find one, of_rows.
-        actions: run, do, needs, method, k, page_recall of a step of the study, difference (step less run) with its
-            ends, of_document and of_page: the share of gold pages that the run loses so and the step finds.
+            the rows beside it, or ``missed``, by the run alone; n_rows: how many rows of the study find one, of_rows.
+        actions: see :func:`lib.diagnose.advice.actions`.
     """
 
     study: Study
     k: int
     runs: tuple[str, ...]
-    beside: tuple[str, ...]
+    judged: tuple[Judged, ...]
     notes: dict[str, list[str]]
     metrics: pd.DataFrame
     decomposition: pd.DataFrame
@@ -86,8 +84,9 @@ def diagnose(
     dataset: str = "",
     questions: str = "",
     profile: str = "default",
-    pages_from: int = 0,
+    pages_from: int | None = None,
     k: int = 5,
+    condition: str = "",
 ) -> Diagnosis:
     """Measure runs by name, and store them for the leaderboard and the explorer, see :mod:`lib.diagnose.stored`.
 
@@ -97,6 +96,7 @@ def diagnose(
         runs: name to a file or a frame, see :func:`lib.diagnose.run_file.read_run`; so is ``pages_from``.
         dataset, questions, profile: see :func:`lib.studies.open_study`.
         k: how many passages of a question are read; one of the profile's depths.
+        condition: ``standard`` or ``oracle-document``, that the runs were retrieved under; empty to see it from them.
 
     Raises:
         StudyError: a run, a name or the set cannot be used.
@@ -105,11 +105,16 @@ def diagnose(
         dataset = ""  # as it is published, rather than downloaded
     messages: list[str] = []
     study = open_study(dataset, profile, chapter="diagnose", questions=questions, say=messages.append, k=k)
-    return diagnosis_of(study, runs, pages_from, k, messages if study.has_text else [NO_TEXT])
+    return diagnosis_of(study, runs, pages_from, k, messages if study.has_text else [NO_TEXT], condition)
 
 
 def diagnosis_of(
-    study: Study, runs: Mapping[str, Path | pd.DataFrame], pages_from: int = 0, k: int = 5, notes: Sequence[str] = ()
+    study: Study,
+    runs: Mapping[str, Path | pd.DataFrame],
+    pages_from: int | None = None,
+    k: int = 5,
+    notes: Sequence[str] = (),
+    condition: str = "",
 ) -> Diagnosis:
     """:func:`diagnose` on a study that is open; ``notes`` are added to those of every run."""
     for name in runs:
@@ -118,36 +123,39 @@ def diagnosis_of(
             raise StudyError(f"a run is named {name!r}, which {why}; use other letters, digits, '_', '-' and '.'")
     if not runs:
         raise StudyError("no run is given; give one or more by name")
-    draws, page_texts = Resampling.of(study), texts_of_pages(study) if study.has_text else {}
-    parts, failures, notes_of = [], [], {}
+    condition, draws, archive = checked_condition(condition), Resampling.of(study), archive_of(study)
+    found, notes_of = [], {}
     for name, source in runs.items():
-        outside = read_run(source, study.questions, study.filings, pages_from, max(study.profile.metrics.ks))
+        depth = max(study.profile.metrics.ks)
+        outside = read_run(source, study.questions, study.filings, pages_from, depth, archive)
         notes_of[name] = [*outside.notes, *notes]
-        parts.append(evaluate_given(study, outside.run, name, _texts(study, outside, notes_of[name])))
-        store_run(study, name, outside.run, parts[-1])
-        missed = pages_missed(outside.run, study.questions, study.filings, k, page_texts)
-        examples = missed.groupby("kind")["question_id"].agg(lambda ids: list(dict.fromkeys(ids)))
-        kinds = typology({"n": missed}).assign(method=name)
-        kinds["examples"] = [examples.get(kind, []) for kind in kinds["kind"]]
-        failures.append(kinds[["method", "kind", "step", "says", "n", "examples"]])
-    of_runs = pd.concat(parts, ignore_index=True)
-    metrics = Metrics(pd.concat([part for part in (of_runs, study_metrics(study)) if len(part)]))
-    rows = [name for name in in_comparisons() if (name, "page_recall", k) in metrics]
-    best = [best_baseline(metrics, k)] if {*rows} & {*baselines()} else []
-    beside = tuple(dict.fromkeys([*best, *(name for name in BESIDE if name in rows)]))
-    names, questions = [*runs, *beside], study.questions.set_index("question_id")
-    seen = [Seen(name, name) for name in names]
-    groups = [by_group(study, metrics, questions[by], seen, k).assign(by=by) for by in GROUPS]
-    return Diagnosis(
-        study=study, k=k, runs=tuple(runs), beside=beside, notes=notes_of,
-        metrics=summarise(of_runs, draws),
-        decomposition=pd.DataFrame([_decomposed(draws, metrics, name, k) for name in names]),
-        failures=pd.concat(failures, ignore_index=True),
-        by_type=pd.concat(groups, ignore_index=True).rename(columns={"entry": "method"}),
-        paired=pd.concat([_paired(draws, metrics, name, names, rows, k) for name in runs], ignore_index=True),
-        alone=pd.concat([_alone(metrics, name, beside, rows, k) for name in runs], ignore_index=True),
-        actions=pd.concat([_actions(draws, metrics, name, k) for name in runs], ignore_index=True),
-    )  # fmt: skip
+        found.append(judged(study, name, outside, _texts(study, outside, notes_of[name]), condition, k))
+        if found[-1].condition != "standard":
+            notes_of[name].insert(1, _given(condition))
+    for one in found:  # once all of them could be read
+        store_run(study, one)
+    parts = {
+        "metrics": [_summarised(one, draws) for one in found],
+        "decomposition": [_decomposition(one, draws, k) for one in found],
+        "failures": [_failures(study, one, k) for one in found],
+        "by_type": [_by_type(study, one, k) for one in found],
+        "paired": [_paired(one, found, draws, k) for one in found],
+        "alone": [_alone(one, k) for one in found],
+        "actions": [actions(study, one, draws, k) for one in found],
+    }
+    tables = {part: _under_each_other(frames) for part, frames in parts.items()}
+    return Diagnosis(study=study, k=k, runs=tuple(runs), judged=tuple(found), notes=notes_of, **tables)
+
+
+def _given(condition: str) -> str:
+    rows = f"it is compared with rows of the study under the condition {IN_WORDS['oracle-document']!r}"
+    return (
+        f"As the setting says, {rows}." if condition else f"{GIVEN}: {rows}; if that is not so, say condition standard."
+    )
+
+
+def _under_each_other(frames: list[pd.DataFrame]) -> pd.DataFrame:
+    return pd.concat([one for one in frames if len(one)] or frames[:1], ignore_index=True)
 
 
 def _texts(study: Study, outside: OutsideRun, notes: list[str]) -> Mapping[str, str] | None:
@@ -165,65 +173,69 @@ def _texts(study: Study, outside: OutsideRun, notes: list[str]) -> Mapping[str, 
     return None
 
 
-def study_metrics(study: Study) -> pd.DataFrame:
-    """METRIC_COLUMNS of the study's rows over all filings, as published or as measured here."""
-    path, parts = study.outputs / METRICS_FILE, [study.published.metrics] if study.published else []
-    if path.is_file():
-        here = read_metrics(path)
-        parts.append(here[~here["method"].isin(parts[0]["method"].cat.categories)] if parts else here)
-    parts = [part[part["metric"].isin(OF_STUDY) & (part["condition"] == "standard")] for part in parts]
-    if not parts:
-        return pd.DataFrame(columns=METRIC_COLUMNS)
-    rows = pd.concat([part.astype(dict.fromkeys(METRIC_COLUMNS[:4], object)) for part in parts])
-    rows = rows[rows["question_id"].isin(study.questions["question_id"])]
-    is_complete = rows.groupby(["method", "metric", "k"])["value"].transform("size") == len(study.questions)
-    return in_order(rows[is_complete], study.questions)[METRIC_COLUMNS]
+def _summarised(one: Judged, draws: Resampling) -> pd.DataFrame:
+    """Means of a run over the questions that it answers, and over all where these are more."""
+    answered = one.whole[one.whole["question_id"].isin(one.questions["question_id"])]
+    parts = [summarise(answered, draws).assign(over="answered")]
+    parts += [] if one.is_whole else [summarise(one.whole, draws).assign(over="all")]
+    return pd.concat(parts, ignore_index=True).assign(condition=one.condition)
 
 
-def _decomposed(draws: Resampling, metrics: Metrics, name: str, k: int) -> dict[str, object]:
-    docs, pages = (metrics[name, metric, k] for metric in ("doc_recall", "page_recall"))
-    parts = {"found": pages, "page": docs - pages, "document": 1 - docs}
-    cells = [columns_of(part, draws.interval(values)) for part, values in parts.items()]
-    return {"method": name} | cells[0] | cells[1] | cells[2]
+def _decomposition(one: Judged, draws: Resampling, k: int) -> pd.DataFrame:
+    rows = []
+    for name in (one.name, *one.beside):
+        docs, pages = (one.metrics[name, metric, k] for metric in ("doc_recall", "page_recall"))
+        parts = {"found": pages, "page": docs - pages, "document": 1 - docs}
+        cells = [columns_of(part, draws.interval(values)) for part, values in parts.items()]
+        rows.append({"run": one.name, "method": name} | cells[0] | cells[1] | cells[2])
+    return pd.DataFrame(rows)
 
 
-def _paired(draws: Resampling, metrics: Metrics, name: str, names: list[str], rows: list[str], k: int) -> pd.DataFrame:
+def _failures(study: Study, one: Judged, k: int) -> pd.DataFrame:
+    texts = texts_of_pages(study) if study.has_text else {}
+    missed = pages_missed(one.run, one.questions, study.filings, k, texts)
+    examples = missed.groupby("kind")["question_id"].agg(lambda ids: list(dict.fromkeys(ids)))
+    kinds = typology({"n": missed}).assign(method=one.name)
+    kinds["examples"] = [examples.get(kind, []) for kind in kinds["kind"]]
+    return kinds[["method", "kind", "step", "says", "n", "examples"]]
+
+
+def _by_type(study: Study, one: Judged, k: int) -> pd.DataFrame:
+    labels, seen = one.questions.set_index("question_id"), [Seen(name, name) for name in (one.name, *one.beside)]
+    groups = [by_group(study, one.metrics, labels[by], seen, k).assign(by=by) for by in GROUPS]
+    return pd.concat(groups, ignore_index=True).rename(columns={"entry": "method"}).assign(run=one.name)
+
+
+def _paired(one: Judged, found: Sequence[Judged], draws: Resampling, k: int) -> pd.DataFrame:
     """The run compared with each other run and row, see :class:`Diagnosis`."""
-    own, first = metrics[name, "page_recall", k], [other for other in names if other != name]
+    own = one.metrics[one.name, "page_recall", k]
+    runs = {
+        other.name: other.metrics[other.name, "page_recall", k]
+        for other in found
+        if other is not one and other.condition == one.condition
+    }
+    runs = {name: values[values.index.isin(own.index)] for name, values in runs.items()}
+    rows = {row: one.metrics[row, "page_recall", k] for row in one.rows}
+    first = {name: values for name, values in runs.items() if len(values)} | {row: rows.pop(row) for row in one.beside}
     parts = []
-    for family, others in (("beside", first), ("others", [row for row in rows if row not in first])):
-        values = {other: metrics[other, "page_recall", k].reindex(own.index) for other in others}
+    for family, values in (("beside", first), ("others", rows)):
         if values:
-            table = draws.compare(values, dict.fromkeys(values, own))[PAIRED].reset_index()
-            parts.append(table.assign(run=name, family=family))
+            reference = {name: of.reindex(own.index[own.index.isin(of.index)]) for name, of in values.items()}
+            table = draws.compare(reference, {name: own.reindex(of.index) for name, of in reference.items()})
+            parts.append(table[PAIRED].reset_index().assign(run=one.name, family=family))
     columns = ["run", "method", *PAIRED, "family"]
     return pd.concat(parts, ignore_index=True)[columns] if parts else pd.DataFrame(columns=columns)
 
 
-def _alone(metrics: Metrics, name: str, beside: tuple[str, ...], rows: list[str], k: int) -> pd.DataFrame:
-    """The questions that the run alone finds or misses, compared with ``beside``; none where that is empty."""
-    is_found = metrics[name, "page_hit", k] > 0
-    is_found_by = pd.DataFrame({row: metrics[row, "page_hit", k] > 0 for row in rows}, is_found.index)
-    others = is_found_by[[*beside]]
-    table = pd.DataFrame({"run": name, "outcome": "", "n_rows": is_found_by.sum(axis=1), "of_rows": len(rows)})
-    if beside:
+def _alone(one: Judged, k: int) -> pd.DataFrame:
+    """The questions that the run alone finds or misses, compared with the rows beside it; none without such."""
+    metrics: Metrics = one.metrics
+    is_found = metrics[one.name, "page_hit", k] > 0
+    is_found_by = pd.DataFrame({row: metrics[row, "page_hit", k] > 0 for row in one.rows}, is_found.index)
+    others = is_found_by[[*one.beside]]
+    table = pd.DataFrame({"run": one.name, "outcome": "", "n_rows": is_found_by.sum(axis=1), "of_rows": len(one.rows)})
+    if one.beside:
         table.loc[is_found & ~others.any(axis=1), "outcome"] = "found"
         table.loc[~is_found & others.all(axis=1), "outcome"] = "missed"
     table = table[table["outcome"] != ""].rename_axis("question_id").reset_index()
     return table.sort_values(["outcome", "n_rows"], kind="stable", ignore_index=True)
-
-
-def _actions(draws: Resampling, metrics: Metrics, name: str, k: int) -> pd.DataFrame:
-    """The steps of the study's pipeline beside the run."""
-    rows = []
-    docs, pages = (metrics[name, metric, k] for metric in ("doc_recall", "page_recall"))
-    for step in CLIMB:
-        step = step._replace(k=k) if step.k == K_OF_STEPS else step
-        if (step.method, "page_recall", step.k) in metrics and step.k >= k:
-            found = metrics[step.method, "page_recall", step.k].reindex(pages.index)
-            apart = columns_of("difference", draws.difference(found, pages))
-            gained = (found - pages).clip(lower=0)
-            shares = {"of_document": ((1 - docs) * gained).mean(), "of_page": (docs * gained).mean()}
-            about = {"run": name, "do": step.do, "needs": step.needs, "method": step.method, "k": step.k}
-            rows.append(about | {"page_recall": found.mean()} | apart | shares)
-    return pd.DataFrame(rows, columns=None if rows else ["run", "difference_low"])

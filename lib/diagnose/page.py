@@ -1,6 +1,7 @@
 """A diagnosis as a page of HTML, complete without other files, and as text for a terminal."""
 
 import io
+import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -16,6 +17,7 @@ from rich.text import Text
 from lib.analysis.breakdowns import MARK
 from lib.data.records import printable
 from lib.files import ROOT, digest_of
+from lib.method_sets import baselines
 from lib.methods import METHODS
 from lib.metrics import METRICS
 from lib.show.display import with_interval
@@ -29,10 +31,14 @@ AT_K = "doc_recall page_recall page_recall_pooled page_hit pages_unjudged ctx_bl
 AT_10 = ("ndcg", "mrr", "map")
 LONGEST_NAME = 120  # names of runs in a file's name, in characters
 N_EXAMPLES, N_ROWS = 4, 12  # of a kind; of a table, shown at once
-SHARES = "Of a question's pages with evidence, the share found in the first {k} passages, and what is lost where."
+SHARES = (
+    "Of a question's pages with evidence: found among the first {k} passages; missed on another page of a filing that "
+    "was retrieved; missed with the filing. A row of the study is measured on the same questions as the run above it."
+)
 STEPS = (
-    "The study's own pipeline, step by step: its page recall less that of the run, and the shares of pages that the "
-    "run loses, with their filing or inside it, and the step finds."
+    "Each step lowers one loss, the larger one first. The gain is what the step adds to page recall in the study, with "
+    "the encoder that is named and on this run's questions. It does not promise the same to another pipeline. Advised: "
+    "this run is shown to lose more than the study's row with the step."
 )
 TESTED = "Page recall of the run less that of the row, by question; p by randomisation, corrected (Holm) in this table."
 TYPES = f"Page recall; {MARK} marks a small group of questions or companies."
@@ -41,6 +47,8 @@ ALONE = (
     "Found: a page with evidence is among the run's first {k} passages, and among those of no row above. Missed: the "
     "reverse. The last column counts all rows of the study."
 )
+ALL = "all questions"
+GAIN = gain("gain")
 
 
 class Section(NamedTuple):
@@ -62,29 +70,67 @@ def title(name: str) -> str:
     return METHODS[name].title if name in METHODS else name
 
 
-def summary(diagnosis) -> list[str]:
-    """A :class:`lib.diagnose.diagnosis.Diagnosis` in sentences: each run, what is beside it, what to change first."""
-    shares, lines = diagnosis.decomposition.set_index("method"), []
-    for name in diagnosis.runs:
-        ends = ([part, f"{part}_low", f"{part}_high"] for part in LOST)
-        values = ["{:.0%} ({:.0%} to {:.0%})".format(*shares.loc[name, columns]) for columns in ends]
-        lines.append(
-            "In its first {} passages, {} finds {} of a question's pages with evidence. It loses {} on other pages of "
-            "the right filing and {} with the filing.".format(diagnosis.k, name, *values)
-        )
-    if diagnosis.beside:
-        others = ", ".join(f"{title(name)} {shares.at[name, 'found']:.0%}" for name in diagnosis.beside)
-        lines.append(f"On the same questions rows of the study find, the best ordinary method first: {others}.")
-    for name, steps in diagnosis.actions.groupby("run", sort=False):
-        better = steps[steps["difference_low"] > 0]
-        if better.empty:
-            lines.append(f"No step of the study's pipeline is shown to find more than {name}.")
-            continue
-        first = better.iloc[0]
-        gain = 100 * first[["difference", "difference_low", "difference_high"]]
-        do, by = first["do"][:1].lower() + first["do"][1:], "{:.0f} pages of 100 ({:.0f} to {:.0f})".format(*gain)
-        lines.append(f"What to change first in {name}: {do}. With that, the study's pipeline finds {by} more.")
-    return lines
+def percent(value: float) -> str:
+    """A share as a sentence has it, rounded as tables round it."""
+    return f"{100 * float(f'{value:.2f}'):.0f}%"
+
+
+def share(row: pd.Series, part: str) -> str:
+    """A share with its interval, as a sentence has it."""
+    return "{} ({} to {})".format(*map(percent, row[[part, f"{part}_low", f"{part}_high"]]))
+
+
+def gained(row: pd.Series) -> str:
+    """A gain with its interval, as a sentence has it."""
+    return "{} pages of 100 ({} to {})".format(*(f"{100 * row[end]:.0f}" for end in ("gain", "gain_low", "gain_high")))
+
+
+def summary(diagnosis) -> list[list[str]]:
+    """A :class:`lib.diagnose.diagnosis.Diagnosis` in sentences for each run: its losses, rows beside it, what to
+    change."""
+    return [[*_about(diagnosis, one)] for one in diagnosis.judged]
+
+
+def _about(diagnosis, one) -> Iterator[str]:
+    """The sentences about a :class:`lib.diagnose.judged.Judged`."""
+    found = diagnosis.decomposition[diagnosis.decomposition["run"] == one.name].set_index("method")
+    own, is_given = found.loc[one.name], one.condition != "standard"
+    page = f"{share(own, 'page')} because other pages of the filing come first"
+    lost = page if is_given else f"{page}, and {share(own, 'document')} because the filing is not retrieved"
+    passages = f"In its first {diagnosis.k} passages, {one.name} finds {share(own, 'found')} of a question's pages"
+    yield f"{passages} with evidence. It misses {lost}."
+    if not one.is_whole:
+        recall = diagnosis.metrics.query("method == @one.name and metric == 'page_recall' and k == @diagnosis.k")
+        whole = recall.set_index("over").loc["all"]
+        means = f"These are means over the {len(one.questions)} questions that {one.name} answers"
+        yield f"{means}; over all {whole['n']}, where the others score 0, it finds {percent(whole['mean'])}."
+    if one.beside:
+        given = "that search the gold filing alone " if is_given else ""
+        names = [f"{title(name)} {percent(found.at[name, 'found'])}" for name in one.beside]
+        first = " (the best standard method first)" if one.beside[0] in baselines() else ""
+        yield f"On the same questions, rows of the study {given}find{first}: {', '.join(names)}."
+    yield from _advice(diagnosis, one)
+
+
+def _advice(diagnosis, one) -> Iterator[str]:
+    """What to change in a run, for the larger loss first; and what its own numbers show to be done."""
+    steps = diagnosis.actions[diagnosis.actions["run"] == one.name]
+    for place, (do, rows) in enumerate(steps[steps["loss"] != "depth"].groupby("do", sort=False)):
+        first, lost = rows.iloc[0], LOST[rows["loss"].iloc[0]][0]
+        which = ("Larger loss", "Smaller loss")[place] if steps["loss"].nunique() > 1 else "Loss"
+        is_gain = rows["gain_low"] > 0
+        if not first["is_shown"]:
+            beside = f"{one.name} is not shown to lose more than {title(first['method'])}"
+            yield f"{which}, {lost}: {beside}, so no step is advised."
+        elif not is_gain.any():
+            yield f"{which}, {lost}: {share(first, 'share')}; the study's own step shows no gain on these questions."
+        else:
+            gains = " and ".join(f"{gained(row)} with {row['encoder']}" for _, row in rows[is_gain].iterrows())
+            step = f"{do[:1].lower()}{do[1:]}"
+            yield f"{which}, {lost}: {share(first, 'share')}. Step: {step}."
+            yield f"In the study, on these questions, this step adds {gains}."
+    for _, row in steps[(steps["loss"] == "depth") & (steps["gain"] > 0)].iterrows():
+        yield f"The first {row['k']} passages of {one.name} find {gained(row)} more than the first {diagnosis.k}."
 
 
 def sections(diagnosis) -> Iterator[Section]:
@@ -92,19 +138,23 @@ def sections(diagnosis) -> Iterator[Section]:
 
     def section(head: str, says: str, frame: pd.DataFrame, heads: Mapping[str, Column]) -> Section:
         shown = {head: name for head, name in heads.items() if head != "Run" or len(diagnosis.runs) > 1}
+        shown = {head: name for head, name in shown.items() if head != "Over" or frame["over"].nunique() > 1}
         titled = frame.assign(**{name: frame[name].map(title) for name in ("run", "method") if name in frame})
         return Section(head, says.format(k=diagnosis.k), printed(titled, shown))
 
     heads = {"Row": "method"} | {head.capitalize(): interval(part) for part, (head, *_) in LOST.items()}
-    yield section("Where evidence is lost", SHARES, diagnosis.decomposition, heads)
+    yield section("Where evidence is lost", SHARES, _once(diagnosis.decomposition, diagnosis.runs), heads)
     if len(diagnosis.actions):
-        heads = {"Run": "run", "What to do": "do", "Needs": "needs", "Page recall": "page_recall"}
-        heads |= {"Difference": gain(), "Lost with the filing": "of_document", "Lost inside it": "of_page"}
-        yield section("What to change first", STEPS, diagnosis.actions, heads)
+        steps, encoders = _steps(diagnosis.actions)
+        heads = {"Run": "run", "Step": "title", "Needs": "needs", "The run loses so": "own"}
+        heads |= {"Advised": "advised"} | {f"Gain, {one}": one for one in encoders}
+        yield section("What to change first", STEPS, steps, heads)
     heads = {"Run": "run", "Compared with": "method", "Page recall": "reference_mean"}
     heads |= {"Difference": gain(low="low", high="high"), "p": "p", "p (Holm)": "p_holm", "Verdict": "verdict"}
     for family, head in (("beside", "Beside the study"), ("others", "Beside all other rows of the study")):
-        part = diagnosis.paired[diagnosis.paired["family"] == family].sort_values("reference_mean", ascending=False)
+        part = diagnosis.paired[diagnosis.paired["family"] == family]
+        part = part.assign(place=part["run"].map([*diagnosis.runs].index))
+        part = part.sort_values(["place", "reference_mean"], ascending=[True, False], kind="stable")
         if len(part):
             yield section(head, TESTED, part.assign(verdict=verdicts(part, "low", "high")), heads)
     for by in diagnosis.by_type["by"].unique():
@@ -112,15 +162,18 @@ def sections(diagnosis) -> Iterator[Section]:
         cells = [*map(with_interval, part["mean"], part["low"], part["high"])]
         size = " (n\u00a0=\u00a0" + part["n"].astype(str) + ")"
         of = part["group"] + part["is_small"].map({True: MARK, False: ""}) + size
-        wide = part.assign(of=of, cell=cells).pivot(index="method", columns="of", values="cell")
-        wide = wide.loc[part["method"].unique(), of.unique()].reset_index()
+        wide = part.assign(of=of, cell=cells).pivot(index=["run", "method"], columns="of", values="cell").fillna("–")
+        order = part[["run", "method"]].drop_duplicates()
+        wide = wide.loc[pd.MultiIndex.from_frame(order), of.unique()].reset_index()
         kind = {"question_type": "type of question", "doc_type": "type of filing"}[by]
-        yield section(f"By {kind}", TYPES, wide, {"Row": "method"} | {name: name for name in of.unique()})
+        yield section(
+            f"By {kind}", TYPES, _once(wide, diagnosis.runs), {"Row": "method"} | {one: one for one in of.unique()}
+        )
     kinds = diagnosis.failures[diagnosis.failures["n"] > 0]
     kinds = kinds.assign(examples=[", ".join(ids[:N_EXAMPLES]) for ids in kinds["examples"]])
     heads = {"Run": "method", "Kind": "kind", "Rule": "says", "Pages": "n", "Questions such as": "examples"}
     yield section("Kinds of missed pages", KINDS, kinds, heads)
-    if diagnosis.beside:
+    if len(diagnosis.alone):
         of = diagnosis.alone["n_rows"].astype(str) + " of " + diagnosis.alone["of_rows"].astype(str)
         heads = {"Run": "run", "Question": "question_id", "Outcome": "outcome", "Rows that find it": "of"}
         yield section("What it alone finds and misses", ALONE, diagnosis.alone.assign(of=of), heads)
@@ -129,16 +182,44 @@ def sections(diagnosis) -> Iterator[Section]:
         ((rows["k"] == diagnosis.k) & rows["metric"].isin(AT_K)) | ((rows["k"] == 10) & rows["metric"].isin(AT_10))
     ]
     measures = rows["metric"].map(lambda name: METRICS[name].title) + " at " + rows["k"].astype(str)
-    says = f"Means over {rows['n'].iloc[0]} questions of {rows['n_companies'].iloc[0]} companies."
-    heads = {"Run": "method", "Measure": "measure", "Mean": interval("mean", "low", "high")}
-    yield section("Measures", says, rows.assign(measure=measures), heads)
+    over = rows["over"].replace({"answered": "answered questions", "all": ALL}) + ", " + rows["n"].astype(str)
+    heads = {"Run": "method", "Measure": "measure", "Over": "over", "Mean": interval("mean", "low", "high")}
+    yield section("Measures", _means(rows), rows.assign(measure=measures, over=over), heads)
+
+
+def _steps(actions: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+    """The steps, a row each, with what they gain by encoder, as printed; and the encoders."""
+    encoders, cells = [*dict.fromkeys(actions["encoder"])], printed(actions, {"own": interval("share"), "gain": GAIN})
+    table = actions.assign(gain=cells["gain"], own=cells["own"])
+    table["advised"] = table["is_shown"].map({True: "yes", False: "no"})
+    wide = table.pivot(index=["run", "do"], columns="encoder", values="gain").fillna("–")
+    return table.drop_duplicates(["run", "do"]).merge(wide.reset_index(), on=["run", "do"]), encoders
+
+
+def _means(rows: pd.DataFrame) -> str:
+    """What the means of a table are over, where that is the same of all."""
+    of = rows[["n", "n_companies"]].drop_duplicates()
+    return (
+        f"Means over {of['n'].iloc[0]} questions of {of['n_companies'].iloc[0]} companies."
+        if len(of) == 1
+        else "Means."
+    )
+
+
+def _once(rows: pd.DataFrame, runs: Sequence[str]) -> pd.DataFrame:
+    """Rows of runs and of the study beside them, in which runs with the same rows beside them stand above these."""
+    groups: dict[str, list[pd.DataFrame]] = {}
+    for name in runs:
+        of = rows[rows["run"] == name]
+        beside = of[of["method"] != name]
+        groups.setdefault(beside.drop(columns="run").to_csv(index=False), [beside]).append(of[of["method"] == name])
+    return pd.concat([part for beside, *own in groups.values() for part in (*own, beside)], ignore_index=True)
 
 
 def html_of(diagnosis) -> str:
     """The page: no script, no other file, every text of a run or a dataset as text."""
-    drawn = lost_bars(
-        diagnosis.decomposition.assign(method=[label(title(name)) for name in diagnosis.decomposition["method"]])
-    )
+    lost = _once(diagnosis.decomposition, diagnosis.runs)
+    drawn = lost_bars(lost.assign(method=[label(title(name)) for name in lost["method"]]))
     drawn.savefig(packed := io.StringIO(), format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     environment = Environment(
         loader=FileSystemLoader(FOLDER), autoescape=True, undefined=StrictUndefined, trim_blocks=True
@@ -157,13 +238,16 @@ def html_of(diagnosis) -> str:
 def text_of(diagnosis, width: int) -> str:
     """The page's sentences and tables for a terminal, without colours; of long tables the first rows."""
     console = Console(file=io.StringIO(), width=width, color_system=None, highlight=False, markup=False, emoji=False)
-    for line in [*summary(diagnosis), *(one for name in diagnosis.runs for one in diagnosis.notes[name])]:
-        console.print(Text(printable(line)))
+    notes = (diagnosis.notes[name] for name in diagnosis.runs)
+    for line in itertools.chain(*summary(diagnosis), *notes):
+        console.print(Text(printable(line.replace("\u00a0", " "))))
     for one in sections(diagnosis):
         console.print("", Text(one.title.upper()), Text(one.says), sep="\n")
-        table = Table(*map(printable, one.table), box=box.SIMPLE_HEAD, pad_edge=False)
+        table = Table(
+            *(printable(head.replace("\u00a0", " ")) for head in one.table), box=box.SIMPLE_HEAD, pad_edge=False
+        )
         for row in one.table.head(N_ROWS).itertuples(index=False):
-            table.add_row(*(Text(printable(str(cell))) for cell in row))
+            table.add_row(*(Text(printable(str(cell).replace("\u00a0", " ")), overflow="fold") for cell in row))
         console.print(table)
         if (n_more := len(one.table) - N_ROWS) > 0:
             console.print(f"… and {n_more} more rows, which the page has")

@@ -1,35 +1,38 @@
-"""Runs from outside: a TREC file, JSON lines or a frame as a run of the study, with notes on how it was read.
+"""Runs from outside: a file or a frame as a run of the study, with notes on how it was read.
 
-A row names its page by a docno, ``DOC#p0049`` or ``DOC#p0049#anything``, or by document and page. A line that is not a
-row of a run is an error. What a system returned keeps its rank, also where its document or page does not exist; rows of
-questions that the set does not have are left out. Both are counted in the notes.
+What a system returned keeps its rank, also where its document or page does not exist; rows of questions that the set
+does not have are left out. Both are counted in the notes. A passage over several pages has a row for each, of one rank.
 """
 
-import gzip
-import json
-import math
-import re
-import zlib
-from collections.abc import Iterator
 from hashlib import sha1
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy.stats import binomtest
 
-from lib.data.records import printable
-from lib.metrics.retrieval import PAGE
+from lib.diagnose.fields import Row, listed, passage, question_of, quoted
+from lib.diagnose.formats import TWO_RUNS, Parsed, parse
+from lib.diagnose.places import (
+    ASK,
+    BY_TEXT,
+    GIVEN,
+    NO_PAGE,
+    Archive,
+    first_number,
+    with_filings,
+    with_located,
+    with_numbers,
+)
+from lib.metrics.retrieval import PAGE, page_hit
 from lib.schema import RUN_COLUMNS, StudyError
 
-NO_PAGE = -9  # before no first page
-LISTS, DOCUMENTS = ("pages", "passages", "results"), ("doc", "document", "doc_name")
-FORM = "'question_id Q0 docno rank score tag', or JSON with question_id and pages or passages"
-COLUMNS = ["question_id", "doc", "score", "page", "text"]  # of a table; doc may be a docno
-DOCNO = re.compile(r"(?s:(?P<doc>.*?)#p(?P<number>[^#/\\]*)(?P<rest>#.*)?)")  # a path may have #p in a folder's name
-LONGEST = 60  # value in a note, in characters
-TREC, JSON_LINES, FRAME = "TREC", "JSON lines", "frame"
+FRAME = "frame"
 LARGEST = float(np.finfo(np.float32).max)  # score, as programs store one
+K = 5  # depth at which numbers from 0 and from 1 are compared, and shallower lists counted
+LIKELY = 0.1  # p below which the other first number is asked about
+WORDS = dict.fromkeys(map(ord, "\t\n\r?.!,;:\"'\u2018\u2019\u201c\u201d"), " ")
 
 
 class OutsideRun(NamedTuple):
@@ -38,229 +41,251 @@ class OutsideRun(NamedTuple):
     run: pd.DataFrame  # RUN_COLUMNS; chunk_id is the docno, page NO_PAGE where none was named
     texts: dict[str, str]  # by chunk_id, of the first passages of each question if all came with one; else none
     notes: list[str]  # how it was read, a sentence each
+    answered: tuple[str, ...]  # ids of the set's questions that it has, those without a passage too
 
 
 def read_run(
-    source: Path | str | pd.DataFrame, questions: pd.DataFrame, filings: pd.DataFrame, pages_from: int = 0, depth=20
+    source: Path | str | pd.DataFrame,
+    questions: pd.DataFrame,
+    filings: pd.DataFrame,
+    pages_from: int | None = None,
+    depth: int = 20,
+    archive: Archive = Archive(),  # noqa: B008, a value
 ) -> OutsideRun:
     """The run of a file or a frame over a set's questions and filings (FILING_COLUMNS).
 
-    Rows of TREC lines and of a frame are ordered by falling score, inf first and -inf last; JSON's lists and a frame
-    without scores stay as they are.
+    Rows are ordered by falling score, equal ones by rank, inf first and -inf last; by rank where that contradicts all
+    scores, as of distances; lists stay as they are.
 
     Args:
-        source: a path (TREC or JSON lines, maybe gzipped), or question_id, doc, page and maybe score and text.
-        pages_from: the number of a filing's first page in it, 0 or 1.
-        depth: of how many rows of a question texts are looked for.
+        source: a path, see :mod:`lib.diagnose.formats`, or a frame: question_id, doc, page, maybe score, rank, text.
+        pages_from: the number of a filing's first page in it, 0 or 1; None to have it proved, and else 0.
+        depth: of how many passages of a question texts are read.
 
     Raises:
-        StudyError: it cannot be read, is not a run, or has no question or no document of the set.
+        StudyError: it cannot be read, is not a run, has no question or no document of the set, names no page, or its
+            first page's number is in doubt.
     """
-    if pages_from not in (0, 1):
+    if pages_from not in (None, 0, 1):
         raise StudyError(f"pages_from is {pages_from!r}; give 0 or 1, the number of a filing's first page")
     is_frame = isinstance(source, pd.DataFrame)
-    table, form = (_of_frame(source), FRAME) if is_frame else _of_file(Path(source))
     name = FRAME if is_frame else Path(source).name
-    table, notes = _of_questions(table, questions, name)
-    table = _with_places(table, filings, pages_from, name, notes)
-    table = _ranked(table, form != JSON_LINES and table["score"].notna().all(), notes)
-    if n_repeated := int(table.loc[table["page"] != NO_PAGE, PAGE].duplicated().sum()):
-        notes.append(
-            f"Rows of a page that is ranked above already: {n_repeated:,}; a page counts once, where it is first."
-        )
-    n_rows = table["question_id"].value_counts()
-    least, most = n_rows.min(), n_rows.max()
-    depths = f"{least:,} to {most:,}" if least < most else f"{most:,}"
-    of = f"{len(n_rows):,} of the set's {len(questions):,} questions"
-    notes.insert(0, f"Read {name} ({form}): {len(table):,} rows, {depths} for each of {of}; pages from {pages_from}.")
-    table, texts = _with_ids(table, depth)
-    return OutsideRun(table[list(RUN_COLUMNS)], texts, notes)
+    parsed = _of_frame(source) if is_frame else parse(Path(source))
+    notes: list[str] = []
+    table, answered = _of_questions(parsed, questions, name, notes)
+    table = _ranked(table, parsed.is_listed, name, notes)
+    table = with_numbers(with_filings(table, filings, archive, name, notes), archive, name, notes)
+    n_pages = filings.set_index("doc_name")["n_pages"]
+    first, proof, is_settled = first_number(table, n_pages, archive, pages_from, name)
+    table = with_located(table, archive, depth, name, notes)
+    if not is_settled:
+        proof = _checked(table, n_pages, questions, first, proof, name)
+    read = _with_pages(table, n_pages, first)
+    _note_places(table, read, n_pages, archive, first, name, notes)
+    depths = _depths(table, answered, notes)
+    if n_repeated := int(read.loc[read["page"] != NO_PAGE, PAGE].duplicated().sum()):
+        notes.append(f"Rows of a page that is ranked above already: {n_repeated:,}; it counts where it is first.")
+    of = f"{depths} for each of {len(answered):,} of the set's {len(questions):,} questions"
+    pages = f"pages {proof}" if proof == BY_TEXT else f"pages from {first}, {proof}"
+    notes.insert(0, f"Read {name} ({parsed.form}): {len(table):,} passages, {of}; {pages}.")
+    read, texts = _with_ids(read, depth)
+    return OutsideRun(read[list(RUN_COLUMNS)], texts, notes, tuple(answered))
 
 
 def read_docnos(path: Path) -> pd.DataFrame:
     """The pages of a TREC file with the study's docnos, in its order: question_id, rank, doc_name, page, score."""
-    table, _ = _of_file(path)
-    table["doc_name"], pages, _ = zip(*map(_split, table["doc"]), strict=True)
-    table["page"] = [*map(int, pages)]
-    table["rank"] = table.groupby("question_id", sort=False).cumcount() + 1
-    return table[["question_id", "rank", "doc_name", "page", "score"]]
+    rows = pd.DataFrame(parse(path).rows)
+    place = rows["doc"].str.extract(r"(?s)^(?P<doc_name>.*?)#p(?P<page>-?\d+)(?:#.*)?$")
+    found = rows.assign(question_id=rows["question"], rank=rows["rank"].astype(int), doc_name=place["doc_name"])
+    return found.assign(page=place["page"].astype(int))[["question_id", "rank", "doc_name", "page", "score"]]
 
 
-def _of_file(path: Path) -> tuple[pd.DataFrame, str]:
-    """The rows of a file (COLUMNS; of TREC the first three), and its format."""
-    try:
-        content = path.read_bytes()
-        if content.startswith(b"\x1f\x8b"):
-            content = gzip.decompress(content)
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise StudyError(f"{path} is not UTF-8 ({error}); save it as UTF-8") from None
-    except (OSError, EOFError, ValueError, zlib.error) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise StudyError(f"{path} cannot be read ({reason}); give a file of {FORM}") from None
-    form, parse = (JSON_LINES, _of_json) if text.lstrip().startswith(("{", "[")) else (TREC, _of_trec)
-    rows = []
-    for number, line in enumerate(text.split("\n"), 1):
+def _of_frame(frame: pd.DataFrame) -> Parsed:
+    """The passages of a frame, one a row."""
+    rows, values = [], frame.astype(object).where(frame.notna(), None).to_dict("records")
+    for place, record in enumerate(values, 1):
         try:
-            rows += parse(line) if line.strip() else ()
-        except (ValueError, TypeError, RecursionError) as error:
-            raise StudyError(f"{path} line {number}: {error}; give {FORM}") from None
+            if not (question := question_of(record)):
+                raise ValueError(f"no question among the columns {listed(frame)}; name its id 'question_id'")
+            rows.append(passage(question, record))
+        except ValueError as error:
+            raise StudyError(f"the frame: row {place}: {error}") from None
     if not rows:
-        raise StudyError(f"{path} has no row; give {FORM}")
-    table = pd.DataFrame(dict(zip(COLUMNS, zip(*rows, strict=True), strict=False)), dtype=object)
-    return table.astype({"score": float}), form
+        raise StudyError("the frame has no row; give question_id, doc and page, and maybe score, rank and text")
+    return Parsed(FRAME, rows, list(dict.fromkeys(row.question for row in rows)))
 
 
-def _of_trec(line: str) -> Iterator[tuple]:
-    """The question_id, docno and score of a line; a ValueError where it is not a row."""
-    if (n_fields := len(line.split())) < 6:
-        raise ValueError(f"{n_fields} fields in place of six")
-    question_id, _, rest = line.split(maxsplit=2)
-    docno, _, score, _ = rest.rsplit(maxsplit=3)  # names of files may have spaces
-    yield question_id, docno, _score(score)
+def _words(text: str) -> str:
+    return " ".join(text.translate(WORDS).casefold().split())
 
 
-def _of_json(line: str) -> Iterator[tuple]:
-    """COLUMNS of each passage of a line; a ValueError where it is not a question with passages."""
-    record = json.loads(line)
-    passages = next((record[name] for name in LISTS if name in record), None) if isinstance(record, dict) else None
-    if not isinstance(passages, list) or not isinstance(record.get("question_id"), str | int):
-        raise ValueError(f"no object with question_id and a list of {', '.join(LISTS)}")
-    for passage in passages:
-        passage = passage if isinstance(passage, dict) else {"doc": passage}
-        doc = next((passage[name] for name in DOCUMENTS if name in passage), None)
-        if not isinstance(doc, str):
-            raise ValueError(f"the passage {_quoted(passage)} names no document")
-        yield str(record["question_id"]), doc, _score(passage.get("score")), passage.get("page"), passage.get("text")
-
-
-def _of_frame(frame: pd.DataFrame) -> pd.DataFrame:
-    """The rows of a frame: COLUMNS, maybe without page and text."""
-    document = next((name for name in DOCUMENTS if name in frame), None)
-    if "question_id" not in frame or document is None or frame.empty:
-        raise StudyError("the frame is not a run; give rows with the columns question_id, doc, page, score, maybe text")
-    table = frame.rename(columns={document: "doc"}).reset_index(drop=True)
-    table = table[[name for name in COLUMNS if name in table]]
-    table = table.assign(score=pd.to_numeric(table.get("score", np.nan), errors="coerce"))
-    for column in ("question_id", "doc", "score"):
-        is_missing = table[column].isna()
-        if is_missing.any() and (column != "score" or "score" in frame):
-            fix = "; give a number, or leave the column out where rows are in order" if column == "score" else ""
-            raise StudyError(f"the frame: row {is_missing.argmax() + 1} has no {column}{fix}")
-    return table.astype({"question_id": str, "doc": str})
-
-
-def _score(value: object) -> float:
-    """A score, infinite where it is too large, NaN where there is none; a ValueError or TypeError where it is no
-    number."""
-    try:
-        score = float("nan" if value is None else value)
-    except OverflowError:
-        return math.inf if value > 0 else -math.inf
-    if value is not None and math.isnan(score):
-        raise ValueError("the score is NaN, which has no place in an order; give a number, inf or -inf")
-    return score
-
-
-def _page(value: object) -> float:
-    """The number of a page; NaN where a value is none, as ``True`` or ``ii``."""
-    try:
-        return math.nan if isinstance(value, bool | np.bool_) else float(value)
-    except (TypeError, ValueError, OverflowError):
-        return math.nan
-
-
-def _split(docno: str) -> tuple[str, str, str]:
-    """Document, number of the page as it is written, and what follows it."""
-    match = DOCNO.fullmatch(docno)
-    return (match["doc"], match["number"], match["rest"] or "") if match else (docno, "", "")
-
-
-def _quoted(value: object) -> str:
-    """A value of the run as a sentence names it: printable, short, in quotation marks."""
-    text = printable(str(value))
-    return repr(text if len(text) <= LONGEST else f"{text[:LONGEST]}…")
-
-
-def _of_questions(table: pd.DataFrame, questions: pd.DataFrame, name: str) -> tuple[pd.DataFrame, list[str]]:
-    """The rows of the set's questions, and notes on those that are unknown or missing."""
-    is_in_set = table["question_id"].isin(questions["question_id"])
-    if not is_in_set.any():
-        first, example = _quoted(table["question_id"].iloc[0]), _quoted(questions["question_id"].iloc[0])
+def _of_questions(
+    parsed: Parsed, questions: pd.DataFrame, name: str, notes: list[str]
+) -> tuple[pd.DataFrame, list[str]]:
+    """The rows of the set's questions, with ``question_id``, and the ids of the questions that the run has."""
+    ids = {one: one for one in questions["question_id"]}
+    if "question" in questions:
+        of_text = dict(zip(map(_words, questions["question"]), questions["question_id"], strict=True))
+        ids = {one: of_text[_words(one)] for one in parsed.questions if _words(one) in of_text} | ids
+    answered = [ids[one] for one in parsed.questions if one in ids]
+    if not answered:
+        first, example = quoted(parsed.questions[0]), quoted(questions["question_id"].iloc[0])
         raise StudyError(f"{name} has no question of the set: its first is {first}, the set's {example}")
-    notes, others = [], table.loc[~is_in_set, "question_id"]
-    if len(others):
-        notes.append(f"Rows of questions not in the set: {len(others):,}, such as {_quoted(others.iloc[0])}; left out.")
-    absent = questions.loc[~questions["question_id"].isin(table["question_id"]), "question_id"]
+    if twice := next((one for one in answered if answered.count(one) > 1), None) if parsed.is_listed else None:
+        raise StudyError(f"{name} has question {twice!r} twice, by its id and by its text; {TWO_RUNS}")
+    others = [row.question for row in parsed.rows if row.question not in ids]
+    if n_others := len(parsed.questions) - len(answered):
+        example = next(one for one in parsed.questions if one not in ids)
+        said = f"Questions not in the set: {n_others:,}, such as {quoted(example)}"
+        notes.append(f"{said}; their {len(others):,} passages are left out.")
+    answered = list(dict.fromkeys(answered))
+    absent = questions.loc[~questions["question_id"].isin(answered), "question_id"]
     if len(absent):
-        notes.append(f"Questions without a row: {len(absent):,}, such as {_quoted(absent.iloc[0])}; they score 0.")
-    return table[is_in_set].reset_index(drop=True), notes
+        notes.append(f"Questions that the run does not have: {len(absent):,}, such as {quoted(absent.iloc[0])}.")
+    rows = [row for row in parsed.rows if row.question in ids]
+    if not rows:
+        raise StudyError(f"{name} has no passage; give what was retrieved for each question, the best first")
+    table = pd.DataFrame(rows, columns=Row._fields, dtype=object).astype({"score": float, "rank": float})
+    return table.assign(question_id=table["question"].map(ids)), answered
 
 
-def _with_places(table: pd.DataFrame, filings: pd.DataFrame, pages_from: int, name: str, notes: list[str]):
-    """The rows with doc_name, page (from 0, else NO_PAGE) and ``rest``, what a docno has behind the page."""
-    n_pages = filings.set_index("doc_name")["n_pages"]
-    docnos = table["doc"].unique()  # of which a deep run repeats most
-    parts = pd.DataFrame([_split(docno) for docno in docnos], docnos, ["doc", "number", "rest"])
-    filing_of = {}
-    for doc in parts["doc"].unique():  # maybe with a folder before it and .pdf behind
-        file = re.split(r"[\\/]", doc.strip())[-1]
-        names = doc, file, re.sub(r"(?i)\.pdf$", "", file)
-        filing_of[doc] = next((one for one in names if one in n_pages.index), doc)
-    parts["doc_name"] = parts["doc"].map(filing_of)
-    if not parts["doc_name"].isin(n_pages.index).any():
-        first, example = _quoted(parts["doc"].iloc[0]), _quoted(n_pages.index[0])
-        raise StudyError(f"{name} has no document of the set: its first is {first}, a filing is named {example}")
-    if renamed := [doc for doc, filing in filing_of.items() if filing != doc]:
-        example = f"{_quoted(renamed[0])}, taken as {_quoted(filing_of[renamed[0]])}"
-        notes.append(f"Documents named by a path or with .pdf: {len(renamed):,}, such as {example}.")
-    of_row = parts.loc[table["doc"]].reset_index(drop=True)
-    page = of_row["number"].map(_page)
-    if "page" in table:
-        page = table["page"].map(_page).astype(float).fillna(page)
-    is_page = (page >= pages_from) & (page < 1e9) & (page % 1 == 0)
-    page = (page - pages_from).where(is_page, NO_PAGE).astype("int64")
-    last, is_doc = of_row["doc_name"].map(n_pages), of_row["doc_name"].isin(n_pages.index)
-    for is_odd, what in (
-        (~is_doc, "a document that the set does not have"),
-        (is_doc & ~is_page, f"no page by its number, {pages_from} or higher"),
-        (is_doc & (page >= last), "a page behind the last one of its filing"),
-    ):
-        if is_odd.any():
-            row = table.iloc[is_odd.argmax()]
-            example = _quoted(row["doc"] if row.get("page") is None else f"{row['doc']}, page {row['page']}")
-            notes.append(f"Rows that name {what}: {is_odd.sum():,}, such as {example}; they keep their ranks.")
-    if pages_from == 0 and (page == last).any() and not (page == 0).any():
-        notes.append("No page is 0, and one is just behind a filing's last: if pages count from 1, give pages_from=1.")
-    return table.assign(doc_name=of_row["doc_name"], page=page, rest=of_row["rest"])
-
-
-def _ranked(table: pd.DataFrame, is_scored: bool, notes: list[str]) -> pd.DataFrame:
-    """The rows with their rank, by question and, where ``is_scored``, falling score; else with scores that fall."""
+def _ranked(table: pd.DataFrame, is_listed: bool, name: str, notes: list[str]) -> pd.DataFrame:
+    """The rows by question and rank, from 1, with scores that fall."""
     table = table.assign(place=pd.factorize(table["question_id"])[0]).sort_values("place", kind="stable")
+    has_ranks = _has_ranks(table, name)
+    is_scored = table["score"].notna()
+    if not is_listed and is_scored.any() and not is_scored.all():
+        row = int(np.flatnonzero(~is_scored)[0]) + 1
+        raise StudyError(f"{name}: passage {row} has no score, and others have; give one, or leave scores out")
     rises = table["place"][table["score"] > table.groupby("place")["score"].shift()]
-    if len(rises):
-        then = "rows are ordered by falling score, so negate distances" if is_scored else "the order is left as it is"
-        notes.append(f"Questions with a row above one of a higher score: {rises.nunique():,}; {then}.")
-    if is_scored:
-        table = table.sort_values(["place", "score"], ascending=[True, False])
-    of_question = table.groupby("place")
+    if is_listed:
+        table = table.sort_values(["place", "rank"], kind="stable") if has_ranks else table
+        if len(rises):
+            notes.append(f"Questions with a row above one of a higher score: {rises.nunique():,}; the order stays.")
+    elif has_ranks and (not is_scored.all() or _is_distance(table)):
+        if is_scored.all():
+            notes.append("Scores rise with the rank, as distances do; rows are ordered by rank.")
+        table = table.sort_values(["place", "rank"], kind="stable")
+    elif is_scored.all():
+        if len(rises):
+            then = "rows are ordered by falling score, so negate distances"
+            notes.append(f"Questions with a row above one of a higher score: {rises.nunique():,}; {then}.")
+        by = ["place", "score", "rank"] if has_ranks else ["place", "score"]
+        table = table.sort_values(by, ascending=[True, False, True][: len(by)], kind="stable")
+        n_equal = int((table["score"] == table.groupby("place")["score"].shift()).sum())
+        then = "the rank orders them" if has_ranks else "they stay in the given order"
+        if n_equal:
+            notes.append(f"Rows with the score of the row above: {n_equal:,}; {then}, where trec_eval takes the docno.")
     if n_infinite := int(np.isinf(table["score"]).sum()):
         notes.append(f"Rows with an infinite score: {n_infinite:,}; inf is above all other scores, -inf below.")
-    if n_equal := int((table["score"] == of_question["score"].shift()).sum()):
-        then = "they stay in the given order, where trec_eval orders by docno"
-        notes.append(f"Rows with the score of the row above: {n_equal:,}; {then}.")
+    of_question = table.groupby("place")
     table["rank"] = of_question.cumcount() + 1
-    if not (table["score"].abs() <= LARGEST).all() or not (is_scored or rises.empty):
+    falls = not (table["score"] > of_question["score"].shift()).any()
+    if not falls or not (table["score"].abs() <= LARGEST).all():
         table["score"] = -table["rank"].astype(float)  # so that every program sees this order
     return table.drop(columns="place").reset_index(drop=True)
+
+
+def _has_ranks(table: pd.DataFrame, name: str) -> bool:
+    """Whether ranks tell a question's rows apart; a StudyError where each stands several times, as in two runs."""
+    if table["rank"].isna().any() or table["rank"].nunique() < 2:
+        return False
+    times = table.groupby("place")["rank"].value_counts().groupby("place").agg(["min", "max", "size"])
+    is_double = (times["min"] > 1) & (times["min"] == times["max"]) & (times["size"] > 1)
+    if is_double.any():
+        question = table.loc[table["place"] == is_double.idxmax(), "question_id"].iloc[0]
+        raise StudyError(f"{name} has each rank of question {quoted(question)} several times; {TWO_RUNS}")
+    return bool((times["max"] == 1).all())
+
+
+def _is_distance(table: pd.DataFrame) -> bool:
+    """Whether scores never fall and somewhere rise with the rank."""
+    scores = table.sort_values(["place", "rank"]).groupby("place")["score"]
+    steps = table.sort_values(["place", "rank"])["score"] - scores.shift()
+    return bool((steps.dropna() >= 0).all() and (steps > 0).any())
+
+
+def _checked(
+    table: pd.DataFrame, n_pages: pd.Series, questions: pd.DataFrame, first: int, proof: str, name: str
+) -> str:
+    """What is known of the first page's number, ``first``, where texts do not prove it: ``proof``, or how many
+    questions have a gold page among their first K passages so and by the other number.
+
+    A StudyError asks where the other number finds gold pages of many more questions.
+    """
+    asked = questions[questions["question_id"].isin(table["question_id"])]
+    hits = [page_hit(_with_pages(table, n_pages, one), asked, K) for one in (first, 1 - first)]
+    so, otherwise = (int(of.sum()) for of in hits)
+    won, lost = int((hits[1] > hits[0]).sum()), int((hits[1] < hits[0]).sum())
+    found = f"{so:,} of {len(asked):,} questions have a page with evidence among their first {K} passages"
+    if won > 2 * lost and binomtest(won, won + lost, alternative="greater").pvalue < LIKELY:
+        fix = f"leave out --pages-from {first}, or correct the pages" if proof == GIVEN else ASK
+        raise StudyError(f"{name}: with pages from {first} {found}, from {1 - first} {otherwise:,} have; {fix}")
+    return proof or f"which nothing proves: {found} so, and {otherwise:,} if pages count from {1 - first}"
+
+
+def _with_pages(table: pd.DataFrame, n_pages: pd.Series, first: int) -> pd.DataFrame:
+    """The rows with ``page`` from 0, else NO_PAGE; a passage over several pages has a row for each."""
+    start, end = (table[side] - np.where(table["is_index"], 0, first) for side in ("first", "last"))
+    is_page = start >= 0
+    n_rows = (end - start + 1).where(is_page, 1).astype(int)
+    rows = table.assign(page=start.where(is_page, NO_PAGE).astype("int64")).loc[table.index.repeat(n_rows)]
+    step = rows.groupby(level=0).cumcount()
+    rows = rows.assign(page=rows["page"] + step)
+    is_there = (step == 0) | (rows["page"] < rows["doc_name"].map(n_pages))  # a range may end behind the last page
+    return rows[is_there].reset_index(drop=True)
+
+
+def _note_places(
+    table: pd.DataFrame,
+    read: pd.DataFrame,
+    n_pages: pd.Series,
+    archive: Archive,
+    first: int,
+    name: str,
+    notes: list[str],
+) -> None:
+    """Note rows whose filing or page does not exist; a StudyError where no row has a page."""
+    is_doc = read["doc_name"].isin(n_pages.index)
+    is_page = read["page"] != NO_PAGE
+    if not (is_doc & is_page).any():
+        wanted = "name each passage's page 'page', a position in the PDF, or give its text"
+        raise StudyError(f"{name}: no passage of a filing of the set names a page by its number; {wanted}")
+    is_other = read["doc_name"].isin(archive.others)
+    if is_other.any():
+        n_filings, example = read.loc[is_other, "doc_name"].nunique(), quoted(read.loc[is_other, "doc_name"].iloc[0])
+        of = f"{is_other.sum():,}, of {n_filings:,} filings such as {example}"
+        harder = "the run searched a larger index than the study's rows, which is harder"
+        notes.append(f"Rows of filings that FinanceBench has and this set does not: {of}; {harder}.")
+    over = int((table["last"] > table["first"]).sum())
+    if over:
+        notes.append(f"Passages over two pages or three: {over:,}; each counts for all of its pages.")
+    for is_odd, what in (
+        (~is_doc & ~is_other & (read["doc_name"] != ""), "a document that the set does not have"),
+        (is_doc & ~is_page, f"no page by its number, {first} or higher"),
+        (is_doc & (read["page"] >= read["doc_name"].map(n_pages)), "a page behind the last one of its filing"),
+    ):
+        if is_odd.any():
+            row = read[is_odd].iloc[0]
+            page = row["given"] if row["given"] is not None else row["label"]
+            example = quoted(row["doc_name"] if page is None else f"{row['doc_name']}, page {page}")
+            notes.append(f"Rows that name {what}: {is_odd.sum():,}, such as {example}; they keep their ranks.")
+
+
+def _depths(table: pd.DataFrame, answered: list[str], notes: list[str]) -> str:
+    """How many passages questions have, in words; note those with fewer than K."""
+    n_rows = table["question_id"].value_counts().reindex(answered, fill_value=0)
+    if n_short := int((n_rows < K).sum()):
+        notes.append(f"Questions with fewer than {K} passages: {n_short:,}; recall at {K} is that of what they have.")
+    least, most = int(n_rows.min()), int(n_rows.max())
+    return f"{least:,} to {most:,}" if least < most else f"{most:,}"
 
 
 def _with_ids(table: pd.DataFrame, depth: int) -> tuple[pd.DataFrame, dict[str, str]]:
     """The rows with their chunk_id, and texts by it where all of the first ``depth`` rows of a question have one."""
     ids = table["doc_name"] + "#p" + table["page"].astype(str).str.zfill(4) + table["rest"]
     is_read = table["rank"] <= depth
-    texts = table.loc[is_read, "text"] if "text" in table else pd.Series([None])
+    texts = table.loc[is_read, "text"]
     if not all(isinstance(text, str) for text in texts):
         return table.assign(chunk_id=ids), {}
     ids[is_read] += [f"#t{sha1(text.encode('utf-8', 'replace')).hexdigest()[:12]}" for text in texts]

@@ -9,8 +9,9 @@ import pytest
 from selenium.webdriver.support.ui import WebDriverWait
 
 from lib.book.explorer import calculated, explorer_data, gold_ranks, script, written
+from lib.diagnose.judged import judged
+from lib.diagnose.run_file import OutsideRun
 from lib.diagnose.stored import store_run
-from lib.evaluation import evaluate
 from lib.files import ROOT, write_atomically
 from lib.schema import RUN_COLUMNS
 from tests.browser import open_page
@@ -28,11 +29,12 @@ def test_the_rank_of_a_gold_page_is_that_of_its_first_chunk():
 
 
 def test_every_question_has_its_ranks_in_every_run_those_that_were_diagnosed_here_among_them(study, monkeypatch):
-    metrics, messages = evaluate(study, "bm25"), []
+    messages = []
     rows = [("q1", 1, "ACME_2020_10K#p0001", "ACME_2020_10K", 1, 2.0), ("q1", 2, "ELSE#p0000", "ELSE", 0, 1.0)]
     mine = pd.DataFrame(rows, columns=list(RUN_COLUMNS))
     for name in ("mine", "older"):
-        store_run(study, name, mine, metrics.assign(method=name))
+        outside = OutsideRun(mine, {}, [], tuple(study.questions["question_id"]))
+        store_run(study, judged(study, name, outside, None, "standard", 5))
     (study.home / "outside" / "older" / "qrels.txt").write_text("q1 0 ACME_2020_10K#p0000 1\n")  # then it was this page
     monkeypatch.setattr(study.store, "say", messages.append)
     data = explorer_data(study)

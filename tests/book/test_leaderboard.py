@@ -14,8 +14,9 @@ from lib.book import leaderboard
 from lib.book.build import is_current
 from lib.book.downloads import write_downloads
 from lib.book.leaderboard import COSTS, ZIP, board, family, leaderboard_page, ranks
+from lib.diagnose.judged import judged
+from lib.diagnose.run_file import OutsideRun
 from lib.diagnose.stored import store_run
-from lib.evaluation import evaluate_given
 from lib.files import ROOT
 from lib.methods import METHODS
 from lib.published import MANIFEST, RESULTS
@@ -50,7 +51,8 @@ def with_other_set(study, tmp_path, monkeypatch):
     shutil.copytree(RESULTS / "demo" / "default", elsewhere)
     (elsewhere / MANIFEST).write_text(json.dumps(stated | {"dataset": "elsewhere", "collection": "elsewhere"}))
     monkeypatch.setattr(leaderboard, "RESULTS", tmp_path / "results")
-    store_run(study, "here", study.run("bm25"), evaluate_given(study, study.run("bm25"), "here"))
+    outside = OutsideRun(study.run("bm25"), {}, [], tuple(study.questions["question_id"]))
+    store_run(study, judged(study, "here", outside, None, "standard", 5))
     times = pd.DataFrame({"method": ["bm25"], "question_s": [0.00179]})
     times.reindex(columns=["method", *COSTS]).to_csv(study.home / "times.csv", index=False)
     return study
