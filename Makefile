@@ -43,7 +43,7 @@ export PART_WORDS
 WITH_WORDS = $(VENV)/bin/python -c "$$PART_WORDS"
 STAMP := $(VENV)/.ready-$(shell cat requirements*.txt pyproject.toml | sha256sum | cut -c1-12)
 
-.PHONY: diagnose index ask asked sure help env examples ray book demo measure notebook publish verify golden break preflight methods lines test test-demo test-cells test-all lint format clean audit lock
+.PHONY: diagnose new index ask asked sure help env examples ray book demo measure notebook publish verify golden break preflight methods lines test test-demo test-cells test-all lint format clean audit lock
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -120,6 +120,9 @@ sure: $(STAMP)  ## fit again how sure a reading of tables is, on FinanceBench's 
 asked: $(STAMP)  ## ask the demo ten questions again, which a page of the book shows: writes lib/book/asked.json
 	@$(LIB) index --dataset demo
 	@$(VENV)/bin/python -m extras.asked
+
+new: $(STAMP)  ## begin with your own filings: DATASET=folder of PDFs; writes records from covers, and a file for questions
+	@$(LIB) new -- "$$DATASET"
 
 methods: $(STAMP)  ## print the method table
 	@$(LIB) methods

@@ -135,6 +135,15 @@ def index(names: Names, to: Path | None) -> None:
 
 
 @commands.command()
+@argument("folder", type=PATH)
+def new(folder: Path) -> None:
+    """Begin a dataset in FOLDER: write document information from its PDFs' covers, and a file for questions."""
+    from lib.data.skeleton import new_folder, told
+
+    echo(told(folder, new_folder(folder)))
+
+
+@commands.command()
 @study_options
 @option("--jobs", type=IntRange(min=0), default=0, help="chapters at the same time; 0 decides")
 def book(names: Names, jobs: int) -> None:
