@@ -176,7 +176,9 @@ def notebook(names: Names, name: str, parameters: list[tuple[str, str]]) -> None
     folder = ARTIFACTS / "reruns" / f"{name}-{digest_of(given)[:12]}"
     os.environ[OUTPUTS_VARIABLE] = str(folder)
     executed = notebooks.run(name, given, folder / "notebooks")
-    echo(f"executed notebook: {executed}\nits tables, as CSV: {folder / 'tables'}")
+    echo(f"executed notebook: {executed}")
+    if (tables := folder / "tables").is_dir():
+        echo(f"its tables, as CSV: {tables}")
 
 
 @commands.command()

@@ -17,7 +17,7 @@ from lib.schema import DatasetError, doc_type_label, invalid_values
 
 NAME_RULE = "use ASCII letters, digits, '_', '-' and '.' only, at most 200"
 ID_RULE = "use letters, digits and - _ . : / # + = @ only, such as 'q-1'"
-PAGE_RULE = "give a whole number, from 0, such as 49"
+PAGE_RULE = "give a whole number from 0, such as 49"
 PAGE_ID_RULE = "give a filing and a page, such as '3M_2018_10K#p0049'"
 CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 NO_TYPE = "unlabelled"  # of a question

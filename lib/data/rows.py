@@ -186,6 +186,11 @@ def shaped(record: Mapping, number: int) -> tuple[dict, bool]:
         pieces = pieces_of(docs, pages_of(flat["evidence_page_num"]), texts)
     else:
         pieces = [piece for one in evidence for piece in piece_of(one)]
+    of_pieces = [
+        piece["doc_name"] for piece in pieces if isinstance(piece, dict) and not is_blank(piece.get("doc_name"))
+    ]
+    if is_blank(fields.pop("doc_name", None)):
+        docs = of_pieces
     if docs:
         fields["doc_name"] = docs[0]
     placed = [piece | {"line": number} if isinstance(piece, dict) else piece for piece in pieces]

@@ -39,7 +39,8 @@ def new_folder(root: Path) -> Skeleton:
 
     A StudyError where the path is a file, or a folder of the study's own.
     """
-    if (root.exists() and not root.is_dir()) or root.resolve() == ROOT or root.name in RESERVED_NAMES:
+    is_own = root.resolve() == ROOT or root.name in RESERVED_NAMES
+    if is_own or not root.parts or (root.exists() and not root.is_dir()):
         raise StudyError(
             f"{root}: name a folder of your own, with PDFs in it or in its folder pdfs, as DATASET=my-filings"
         )

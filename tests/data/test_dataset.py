@@ -145,7 +145,6 @@ BAD_QUESTIONS = [
     ({"doc_name": "acme_2020_10K"}, "neither pdfs/acme_2020_10K.pdf nor pages/acme_2020_10K.jsonl exists; is ACME"),
     ({"evidence": [17]}, "evidence.0 is 17"),
     ({"evidence": '[{"evidence_page_num": 1'}, """evidence begins with '[{"evidence_page_num'"""),
-    ({"page": 3}, "evidence has pieces, and other columns a page"),
     ({"also": [-1]}, "also.0 is -1"),
     (
         {"other_filings": ["ACME_2020_10K page 3"]},
