@@ -23,6 +23,7 @@ from lib.schema import StudyError
 DOCUMENT_FILE, QUESTION_FILE = "document_information.csv", "questions.csv"
 QUESTION_HEADER = ("id", "question", "answer", "question_type", "doc_name", "page", "evidence")
 COVER_PAGES = 2
+BYTE_ORDER_MARK = "\ufeff"  # with which Excel reads a CSV as UTF-8
 
 
 class Skeleton(NamedTuple):
@@ -64,7 +65,7 @@ def new_folder(root: Path) -> Skeleton:
         if there:
             kept += there
         elif name == QUESTION_FILE or filings:
-            written.append(write_atomically(root / "data" / name, as_csv(rows)))
+            written.append(write_atomically(root / "data" / name, BYTE_ORDER_MARK + as_csv(rows)))
     return Skeleton(written, kept, filings, problems)
 
 
@@ -87,10 +88,10 @@ def of_filing(path: Path, root: Path, problems: list[str]) -> dict | None:
 
 
 def as_csv(rows: Sequence) -> str:
-    """Rows as CSV that Excel opens with its letters right."""
+    """Rows as CSV."""
     text = io.StringIO()
     csv.writer(text).writerows(rows)
-    return "\ufeff" + text.getvalue()
+    return text.getvalue()
 
 
 def told(root: Path, made: Skeleton) -> str:
@@ -99,9 +100,8 @@ def told(root: Path, made: Skeleton) -> str:
     lines += [f"kept, as it was there: {path}" for path in made.kept] + [f"written: {path}" for path in made.written]
     if not made.filings:
         return "\n".join([*lines, f"next: put PDFs into {root / 'pdfs'} and say this again"])
-    for filing in made.filings:
-        about = ", ".join(str(filing[name]) or f"{name} unknown" for name in DOCUMENT_FIELDS if name != "gics_sector")
-        lines.append(f"  {about}")
+    lines.append("records of the filings, as their covers say; one that the file lacks may be copied into it:")
+    lines += [f"  {line}" for line in as_csv([DOCUMENT_FIELDS, *(one.values() for one in made.filings)]).splitlines()]
     documents = next((path for path in [*made.written, *made.kept] if path.match(DOCUMENTS)), None)
     dataset = shlex.quote(str(root))
     return "\n".join(

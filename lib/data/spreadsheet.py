@@ -5,6 +5,7 @@ import io
 import math
 import posixpath
 import re
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from xml.etree import ElementTree
@@ -19,9 +20,25 @@ UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 MOST_BYTES = 200 * 2**20  # of a part of a workbook, unpacked
 MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 STRICT = "{http://purl.oclc.org/ooxml/spreadsheetml/main}"
+#: What is raised where a workbook is none, is damaged or has a password.
+UNREADABLE = (
+    *(
+        BadZipFile,
+        EOFError,
+        IndexError,
+        KeyError,
+        NotImplementedError,
+        OSError,
+        RuntimeError,
+        StopIteration,
+        ValueError,
+    ),
+    *(zlib.error, ElementTree.ParseError),
+)
 REFERENCE = re.compile(r"([A-Z]{1,3})([0-9]{1,7})")
 #: Built-in formats of numbers that are dates or times, and that are per cents.
 DATES, PER_CENTS = {*range(14, 23), *range(27, 37), *range(45, 48), *range(50, 59)}, {9, 10}
+NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 LITERAL = re.compile(r'"[^"]*"|\\.|\[[^\]]*\]')  # parts of a format that are no codes, such as "days" or [Red]
 
 
@@ -53,7 +70,7 @@ def _csv(path: Path) -> Iterator[Row]:
 
 def _delimiter(text: str) -> str:
     """The delimiter that parts the first line into most cells, quotes kept together; a comma where none does."""
-    line = next((line for line in io.StringIO(text) if line.strip()), "")
+    line = next((line for line in text.splitlines() if line.strip()), "")
     return max(DELIMITERS, key=lambda sign: len(next(csv.reader([line], delimiter=sign), [])))
 
 
@@ -63,7 +80,7 @@ def _xlsx(path: Path) -> Iterator[Row]:
             sheet, tag = _first_sheet(book)
             shared = [_text(one, tag) for one in _part(book, "xl/sharedStrings.xml").iter(f"{tag}si")]
             formats = _formats(_part(book, "xl/styles.xml"), tag)
-    except (BadZipFile, KeyError, NotImplementedError, RuntimeError, ElementTree.ParseError) as error:
+    except UNREADABLE as error:
         wrong = f"is no .xlsx workbook that can be read ({error})"
         raise ValueError(f"{wrong}; save it again as .xlsx without a password, or as “CSV UTF-8”") from None
     number = 0
@@ -138,15 +155,17 @@ def _value(cell: ElementTree.Element, tag: str, shared: list[str], formats: list
     if not text and cell.find(f"{tag}f") is not None and kind != "str":
         fix = "save the file again in Excel, or write the value"
         raise ValueError(f"cell {place} has a formula without its value; {fix}")
-    if kind == "s":
-        return shared[int(text)] if text else ""
+    if kind == "s" and text:
+        if not (text.isdecimal() and int(text) < len(shared)):
+            raise ValueError(f"cell {place} has a text that the workbook lacks; save the file again in Excel")
+        return shared[int(text)]
     if kind == "b":
         return text == "1"
     if kind == "str" or not text:
         return text.strip()
-    value = float(text)
+    value = float(text) if NUMBER.fullmatch(text) else math.nan
     if not math.isfinite(value):
-        raise ValueError(f"cell {place} is {text}; write a number")
+        raise ValueError(f"cell {place} is {text[:20]!r}; write a number or a text")
     if formats[int(cell.get("s") or 0) :][:1] == ["%"]:
         return f"{value * 100:.15g}%"
     return int(value) if value.is_integer() and abs(value) < 1e15 else float(f"{value:.15g}")
