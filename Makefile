@@ -28,8 +28,7 @@ LOCKED = $(UV) pip install --python $(INTO) --quiet --require-hashes $${PIP_FIND
   -c requirements.txt $$(ls -d $(VENV)/lib/*/*/torch-*+cpu.dist-info >/dev/null 2>&1 && echo "-c requirements-cpu.txt")
 LIB := $(VENV)/bin/python -m lib
 # What a user says reaches a command as typed: expanded nowhere, and read by the shell from its environment alone.
-TYPED := DATASET QUESTIONS PROFILE RESULTS JOBS NB PARAMS METHODS CHAPTER PART Q RUN PAGES_FROM CONDITION CHROMA ENGINE \
-  TORCH_INDEX PIP_FIND_LINKS
+TYPED := DATASET QUESTIONS PROFILE RESULTS JOBS NB PARAMS METHODS CHAPTER PART Q RUN PAGES_FROM CONDITION CHROMA ENGINE TORCH_INDEX PIP_FIND_LINKS
 $(foreach name,$(TYPED),$(eval override $(name) := $$(value $(name))))
 export $(TYPED)
 OPTIONS = --dataset "$$DATASET" --questions "$$QUESTIONS" --profile "$$PROFILE" --results "$$RESULTS"

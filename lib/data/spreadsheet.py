@@ -1,15 +1,20 @@
-"""The rows of a spreadsheet: CSV as Excel and others save it, and the first sheet of an ``.xlsx`` file."""
+"""The rows of a spreadsheet: CSV as Excel and others save it, and the first sheet of a workbook, by openpyxl."""
 
 import csv
 import io
 import math
-import posixpath
 import re
+import warnings
 import zlib
 from collections.abc import Iterator
+from datetime import date, time, timedelta
 from pathlib import Path
-from xml.etree import ElementTree
+from xml.etree.ElementTree import ParseError
 from zipfile import BadZipFile, ZipFile
+
+from openpyxl import load_workbook
+from openpyxl.cell import Cell as SheetCell
+from openpyxl.utils.exceptions import InvalidFileException
 
 Cell = str | int | float | bool
 Row = tuple[int, list[Cell]]  # number, as a spreadsheet shows it; cells, blank ones empty
@@ -17,29 +22,10 @@ Row = tuple[int, list[Cell]]  # number, as a spreadsheet shows it; cells, blank 
 DELIMITERS = ",;\t|"
 DECLARED = re.compile(r"sep=(.)\r?\n", re.I)  # a first line that tells Excel the delimiter
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
-MOST_BYTES = 200 * 2**20  # of a part of a workbook, unpacked
-MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
-STRICT = "{http://purl.oclc.org/ooxml/spreadsheetml/main}"
+MOST_BYTES = 200 * 2**20  # of a workbook, unpacked
 #: What is raised where a workbook is none, is damaged or has a password.
-UNREADABLE = (
-    *(
-        BadZipFile,
-        EOFError,
-        IndexError,
-        KeyError,
-        NotImplementedError,
-        OSError,
-        RuntimeError,
-        StopIteration,
-        ValueError,
-    ),
-    *(zlib.error, ElementTree.ParseError),
-)
-REFERENCE = re.compile(r"([A-Z]{1,3})([0-9]{1,7})")
-#: Built-in formats of numbers that are dates or times, and that are per cents.
-DATES, PER_CENTS = {*range(14, 23), *range(27, 37), *range(45, 48), *range(50, 59)}, {9, 10}
-NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
-LITERAL = re.compile(r'"[^"]*"|\\.|\[[^\]]*\]')  # parts of a format that are no codes, such as "days" or [Red]
+UNREADABLE = (BadZipFile, InvalidFileException, ParseError, zlib.error, EOFError, OSError, RuntimeError)
+UNREADABLE += (ArithmeticError, AttributeError, LookupError, NotImplementedError, TypeError, ValueError)
 
 
 def read_rows(path: Path) -> Iterator[Row]:
@@ -56,6 +42,11 @@ def _csv(path: Path) -> Iterator[Row]:
         line, byte = content.count(b"\n", 0, error.start) + 1, content[error.start]
         fix = "save it as “CSV UTF-8”, or as .xlsx"
         raise ValueError(f"line {line}: byte 0x{byte:02x} is not UTF-8; {fix}") from None
+    yield from csv_rows(text)
+
+
+def csv_rows(text: str) -> Iterator[Row]:
+    """The rows of a CSV text, blank ones too; a ValueError says which row has an open quote."""
     first_row = 1
     if declared := DECLARED.match(text):
         text, first_row = text[declared.end() :], 2
@@ -75,97 +66,43 @@ def _delimiter(text: str) -> str:
 
 
 def _xlsx(path: Path) -> Iterator[Row]:
+    """The rows of the first sheet that is shown; values of formulas are those that were saved with them."""
     try:
         with ZipFile(path) as book:
-            sheet, tag = _first_sheet(book)
-            shared = [_text(one, tag) for one in _part(book, "xl/sharedStrings.xml").iter(f"{tag}si")]
-            formats = _formats(_part(book, "xl/styles.xml"), tag)
+            if sum(part.file_size for part in book.infolist()) > MOST_BYTES:
+                raise BadZipFile(f"it has more than {MOST_BYTES // 2**20} MiB")
+        sheets = [_first_sheet(path, has_values) for has_values in (True, False)]
+        values, formulas = ([*sheet.iter_rows()] for sheet in sheets)
     except UNREADABLE as error:
         wrong = f"is no .xlsx workbook that can be read ({error})"
         raise ValueError(f"{wrong}; save it again as .xlsx without a password, or as “CSV UTF-8”") from None
-    number = 0
-    for row in sheet.iter(f"{tag}row"):
-        number, cells = int(row.get("r") or number + 1), {}
-        column = -1
-        for cell in row.iter(f"{tag}c"):
-            place = REFERENCE.fullmatch(cell.get("r", ""))
-            column = _column(place[1]) if place else column + 1
-            cells[column] = _value(cell, tag, shared, formats, cell.get("r") or f"in row {number}")
-        yield number, [cells.get(at, "") for at in range(max(cells, default=-1) + 1)]
+    for number, (row, as_written) in enumerate(zip(values, formulas, strict=True), 1):
+        yield number, [*map(_value, row, as_written)]
 
 
-def _part(book: ZipFile, name: str) -> ElementTree.Element:
-    """A part of a workbook; an empty one where it has none."""
-    if name not in book.namelist():
-        return ElementTree.Element("none")
-    if book.getinfo(name).file_size > MOST_BYTES:
-        raise BadZipFile(f"{name} has more than {MOST_BYTES // 2**20} MiB")
-    if b"<!DOCTYPE" in (content := book.read(name)):
-        raise BadZipFile(f"{name} declares a document type")
-    return ElementTree.fromstring(content)
-
-
-def _first_sheet(book: ZipFile) -> tuple[ElementTree.Element, str]:
-    """The first sheet that is shown, and the namespace of its tags."""
-    workbook = _part(book, "xl/workbook.xml")
-    tag = STRICT if workbook.tag.startswith(STRICT) else MAIN
-    sheets = [one for one in workbook.iter(f"{tag}sheet") if one.get("state", "visible") == "visible"]
-    if not sheets:
+def _first_sheet(path: Path, has_values: bool):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of what openpyxl leaves out, as styles
+        book = load_workbook(path, data_only=has_values)
+    shown = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"]
+    if not shown:
         raise BadZipFile("it has no sheet")
-    wanted = next(value for name, value in sheets[0].items() if name.endswith("}id"))
-    links = {one.get("Id"): one.get("Target", "") for one in _part(book, "xl/_rels/workbook.xml.rels")}
-    target = links[wanted]
-    return _part(book, target.lstrip("/") if target[:1] == "/" else posixpath.normpath(f"xl/{target}")), tag
+    return shown[0]
 
 
-def _column(letters: str) -> int:
-    """The number of a column from 0: ``A`` is 0, ``AA`` 26."""
-    number = 0
-    for letter in letters:
-        number = number * 26 + ord(letter) - 64
-    return number - 1
-
-
-def _text(element: ElementTree.Element, tag: str) -> str:
-    """A text in its runs, without the readings of Asian letters."""
-    runs = [element, *element.findall(f"{tag}r")]
-    return "".join(part.text or "" for run in runs for part in run.findall(f"{tag}t")).strip()
-
-
-def _formats(styles: ElementTree.Element, tag: str) -> list[str]:
-    """What the numbers of each style are: ``date``, ``%`` or empty."""
-    codes = {int(one.get("numFmtId")): one.get("formatCode", "") for one in styles.iter(f"{tag}numFmt")}
-    found = []
-    for style in (one for part in styles.findall(f"{tag}cellXfs") for one in part):
-        number = int(style.get("numFmtId") or 0)
-        code = LITERAL.sub("", codes.get(number, "")).lower().replace("general", "")
-        is_date = number in DATES or bool(re.search("[ymdhs]", code))
-        found.append("date" if is_date else "%" if number in PER_CENTS or "%" in code else "")
-    return found
-
-
-def _value(cell: ElementTree.Element, tag: str, shared: list[str], formats: list[str], place: str) -> Cell:
-    kind, text = cell.get("t", "n"), cell.findtext(f"{tag}v") or ""
-    if kind == "inlineStr":
-        return "".join(_text(one, tag) for one in cell.findall(f"{tag}is"))
-    if kind == "e":
-        raise ValueError(f"cell {place} has the error {text}; correct its formula, or write its value")
-    if kind == "d" or (text and kind == "n" and formats[int(cell.get("s") or 0) :][:1] == ["date"]):
-        raise ValueError(f"cell {place} is a date or a time; format its column as text and type it again")
-    if not text and cell.find(f"{tag}f") is not None and kind != "str":
-        fix = "save the file again in Excel, or write the value"
-        raise ValueError(f"cell {place} has a formula without its value; {fix}")
-    if kind == "s" and text:
-        if not (text.isdecimal() and int(text) < len(shared)):
-            raise ValueError(f"cell {place} has a text that the workbook lacks; save the file again in Excel")
-        return shared[int(text)]
-    if kind == "b":
-        return text == "1"
-    if kind == "str" or not text:
-        return text.strip()
-    value = float(text) if NUMBER.fullmatch(text) else math.nan
+def _value(cell: SheetCell, as_written: SheetCell) -> Cell:
+    """A cell's value; a ValueError where it may mean two things."""
+    value, place = cell.value, f"cell {cell.coordinate}"
+    if cell.data_type == "e":
+        raise ValueError(f"{place} has the error {value}; correct its formula, or write its value")
+    if isinstance(value, date | time | timedelta):
+        raise ValueError(f"{place} is a date or a time; format its column as text and type it again")
+    if value is None and as_written.data_type == "f":
+        raise ValueError(f"{place} has a formula without its value; save the file again in Excel, or write the value")
+    if value is None or isinstance(value, str | bool):
+        return value.strip() if isinstance(value, str) else value if value is not None else ""
     if not math.isfinite(value):
-        raise ValueError(f"cell {place} is {text[:20]!r}; write a number or a text")
-    if formats[int(cell.get("s") or 0) :][:1] == ["%"]:
+        raise ValueError(f"{place} is {value}; write a number or a text")
+    if "%" in (cell.number_format or ""):
         return f"{value * 100:.15g}%"
-    return int(value) if value.is_integer() and abs(value) < 1e15 else float(f"{value:.15g}")
+    return int(value) if float(value).is_integer() and abs(value) < 1e15 else float(f"{value:.15g}")
