@@ -20,14 +20,15 @@ CONDITION ?=
 CHROMA ?=
 ENGINE ?=
 TORCH_INDEX ?=
+PIP_FIND_LINKS ?=
 LEAST := $(shell sed -n 's/^requires-python = ">=\(.*\)"/\1/p' pyproject.toml)
 UV := $(VENV)/bin/uv
 INTO = $(VENV)
-LOCKED = $(UV) pip install --python $(INTO) --quiet --require-hashes $(if $(PIP_FIND_LINKS),--find-links $(PIP_FIND_LINKS)) \
+LOCKED = $(UV) pip install --python $(INTO) --quiet --require-hashes $${PIP_FIND_LINKS:+--find-links "$$PIP_FIND_LINKS"} \
   -c requirements.txt $$(ls -d $(VENV)/lib/*/*/torch-*+cpu.dist-info >/dev/null 2>&1 && echo "-c requirements-cpu.txt")
 LIB := $(VENV)/bin/python -m lib
 # What a user says reaches a command as typed: expanded nowhere, and read by the shell from its environment alone.
-TYPED := DATASET QUESTIONS PROFILE RESULTS JOBS NB PARAMS METHODS CHAPTER PART Q RUN PAGES_FROM CONDITION CHROMA ENGINE
+TYPED := DATASET QUESTIONS PROFILE RESULTS JOBS NB PARAMS METHODS CHAPTER PART Q RUN PAGES_FROM CONDITION CHROMA ENGINE TORCH_INDEX PIP_FIND_LINKS
 $(foreach name,$(TYPED),$(eval override $(name) := $$(value $(name))))
 export $(TYPED)
 OPTIONS = --dataset "$$DATASET" --questions "$$QUESTIONS" --profile "$$PROFILE" --results "$$RESULTS"
@@ -44,7 +45,7 @@ export PART_WORDS
 WITH_WORDS = $(VENV)/bin/python -c "$$PART_WORDS"
 STAMP := $(VENV)/.ready-$(shell cat requirements*.txt pyproject.toml | sha256sum | cut -c1-12)
 
-.PHONY: diagnose index ask asked sure help env examples ray book demo measure notebook publish verify golden break preflight methods lines test test-demo test-cells test-all lint format clean audit lock
+.PHONY: diagnose new index ask asked sure help env examples ray book demo measure notebook publish verify golden break preflight methods lines test test-demo test-cells test-all lint format clean audit lock
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -67,7 +68,7 @@ $(UV): requirements.txt
 $(STAMP): $(UV) requirements-cpu.txt pyproject.toml
 	@echo "Building the environment in $(VENV) from requirements.txt: about half a minute, once."
 	@if [ "$$(uname)" = Linux ] && ! command -v nvidia-smi >/dev/null; then \
-	  $(LOCKED) $(if $(TORCH_INDEX),--index $(TORCH_INDEX)) --no-deps -r requirements-cpu.txt 2>/dev/null || \
+	  $(LOCKED) $${TORCH_INDEX:+--index "$$TORCH_INDEX"} --no-deps -r requirements-cpu.txt 2>/dev/null || \
 	  echo "No CPU-only torch here, so the full one is taken (gigabytes). To avoid it: make env UV_TORCH_BACKEND=cpu"; fi
 	@$(LOCKED) -r pyproject.toml
 	@$(UV) pip install --python $(VENV) --quiet --no-deps --no-build-isolation --editable .
@@ -121,6 +122,9 @@ sure: $(STAMP)  ## fit again how sure a reading of tables is, on FinanceBench's 
 asked: $(STAMP)  ## ask the demo ten questions again, which a page of the book shows: writes lib/book/asked.json
 	@$(LIB) index --dataset demo
 	@$(VENV)/bin/python -m extras.asked
+
+new: $(STAMP)  ## begin with your own filings: DATASET=folder of PDFs; writes records from covers, and a file for questions
+	@$(LIB) new -- "$$DATASET"
 
 methods: $(STAMP)  ## print the method table
 	@$(LIB) methods

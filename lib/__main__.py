@@ -139,6 +139,15 @@ def index(names: Names, to: Path | None) -> None:
 
 
 @commands.command()
+@argument("folder", type=PATH)
+def new(folder: Path) -> None:
+    """Begin a dataset in FOLDER: write document information from its PDFs' covers, and a file for questions."""
+    from lib.data.skeleton import new_folder, told
+
+    echo(told(folder, new_folder(folder)))
+
+
+@commands.command()
 @study_options
 @option("--jobs", type=IntRange(min=0), default=0, help="chapters at the same time; 0 decides")
 def book(names: Names, jobs: int) -> None:
@@ -171,7 +180,9 @@ def notebook(names: Names, name: str, parameters: list[tuple[str, str]]) -> None
     folder = ARTIFACTS / "reruns" / f"{name}-{digest_of(given)[:12]}"
     os.environ[OUTPUTS_VARIABLE] = str(folder)
     executed = notebooks.run(name, given, folder / "notebooks")
-    echo(f"executed notebook: {executed}\nits tables, as CSV: {folder / 'tables'}")
+    echo(f"executed notebook: {executed}")
+    if (tables := folder / "tables").is_dir():
+        echo(f"its tables, as CSV: {tables}")
 
 
 @commands.command()

@@ -31,7 +31,7 @@ from lib.files import ROOT
 from lib.methods import METHODS
 from lib.options import Names, named_runs
 from lib.schema import StudyError
-from lib.studies import OUTPUTS_VARIABLE
+from lib.studies import OUTPUTS_VARIABLE, open_study
 
 COMMANDS = command_line.commands.commands
 MAKEFILE = (ROOT / "Makefile").read_text()
@@ -45,7 +45,7 @@ NAMING = sorted(
 MAKE = r"""(make [a-z-]+(?: [A-Z_]+=(?:'[^']*'|"[^"]*"|[^\s`;,"'\\]*))*)"""
 PRINTING = f"{sys.executable} -c 'import json, sys; print(json.dumps(sys.argv[1:]))'"
 NEEDED = {"ask": ["What was revenue?"], "diagnose": ["--run", "mine=nowhere.trec"]}
-OPENING = sorted(set(COMMANDS) - {"methods", "notebook", "verify", "break", "pin"})
+OPENING = sorted(set(COMMANDS) - {"methods", "new", "notebook", "verify", "break", "pin"})
 
 
 def run(*arguments: str):
@@ -181,6 +181,27 @@ def test_a_book_is_built_while_no_other_is(monkeypatch, tmp_path):
 def test_what_is_not_there_or_no_value_is_one_sentence(tmp_path, monkeypatch, arguments, wanted):
     monkeypatch.setenv(OUTPUTS_VARIABLE, str(tmp_path))  # which the command sets
     assert re.match(f"error: {wanted}", sentence(run(*arguments.split())))
+
+
+def test_a_rerun_prints_the_folder_in_which_its_tables_are(tmp_path, monkeypatch):
+    def run_chapter(name, given, target):
+        study = open_study(chapter=name, artifacts=tmp_path, **given)
+        study.write("tables/one.csv", "a\n")
+        return study.write("notebooks/one.ipynb", "{}")
+
+    monkeypatch.setattr(files, "ARTIFACTS", tmp_path)
+    monkeypatch.setattr(notebooks, "run", run_chapter)
+    monkeypatch.setenv(OUTPUTS_VARIABLE, str(tmp_path))  # which the command sets
+    result = run("notebook", "03_baselines", "--dataset", "demo", "-p", "methods", "[bm25, dense]", "-p", "k", "10")
+    executed, tables = (line.partition(": ")[2] for line in result.stdout.splitlines())
+    assert (Path(executed).is_file(), [path.name for path in Path(tables).iterdir()]) == (True, ["one.csv"])
+
+
+def test_a_folder_of_the_study_or_none_is_not_begun_in(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for given in ("", "demo", str(ROOT)):
+        assert "name a folder of your own" in sentence(run("new", "--", given))
+    assert run("new", "mine").stdout.endswith(f"next: put PDFs into {Path('mine/pdfs')} and say this again\n")
 
 
 def test_a_verification_that_fails_has_status_1(monkeypatch):

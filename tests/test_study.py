@@ -227,7 +227,7 @@ def test_a_book_s_own_parameters_write_into_its_outputs_and_changed_ones_beside_
         ({"changes": {"bm25.k": 1}}, r"unknown setting 'bm25\.k'; choose from bm25\.k1, bm25\.b"),
         ({"questions": "no-set"}, r"no-set: no question set; give a folder .*one: demo, financebench"),
         ({"profile": "big"}, "unknown profile 'big'; choose from base, default"),
-        ({"dataset": "no/folder"}, r"^no/folder: no folder with data/\*.jsonl; give financebench, demo, or such"),
+        ({"dataset": "no/folder"}, r"^no/folder: no folder with questions in data/; give financebench, demo, or such"),
     ],
 )
 def test_a_name_or_value_that_cannot_be_is_told(opened, given, wrong):

@@ -18,12 +18,13 @@ def file_stat(source: Path, root: Path) -> dict:
 
 
 def sources_of(root: Path) -> tuple[dict[str, Path], list[str]]:
-    """The files of an archive's filings by name (``pages/*.jsonl`` before ``pdfs/*.pdf`` before ``*.pdf``; no hidden
-    ones), and what is wrong with files that are none."""
+    """The files of an archive's filings by name (``pages/*.jsonl`` before ``pdfs/*.pdf``, those in its sub-folders, and
+    ``*.pdf``; no hidden ones), and what is wrong with files that are none."""
     problems, sources = Problems(root), {}
     for folder, suffix in ((root / "pages", ".jsonl"), (root / "pdfs", ".pdf"), (root, ".pdf")):
         is_there = folder.is_dir() and problems.can_read(folder, is_folder=True)
-        for path in sorted(folder.iterdir()) if is_there else ():
+        nested = in_sub_folders(folder) if folder == root / "pdfs" else ()
+        for path in (*sorted(folder.iterdir()), *nested) if is_there else ():
             other = sources.get(path.stem)
             if path.name[0] == "." or path.suffix.lower() != suffix or (other and other.suffix == ".jsonl"):
                 continue
@@ -44,11 +45,14 @@ def passed_over(root: Path) -> list[str]:
     if others := [path for path in others if path.suffix.lower() in DOCUMENT_ENDINGS]:
         lines.append(f"{_counted(others)}; save what is a filing as PDF in pdfs/, or as page text in pages/")
     nested = [path for path in in_sub_folders(root) if path.parent not in read and root / "data" not in path.parents]
+    nested = [path for path in nested if root / "pdfs" not in path.parents or path.suffix.lower() != ".pdf"]
     if nested:
         folders = list(dict.fromkeys(printable(path.parent.relative_to(root).as_posix()) for path in nested))
         more = f" and {len(folders) - MOST_NAMED} more" if len(folders) > MOST_NAMED else ""
         named = ", ".join(folders[:MOST_NAMED]) + more
-        lines.append(f"{_counted(nested)} in sub-folders ({named}); move the PDFs into pdfs/")
+        has_pdfs = any(path.suffix.lower() == ".pdf" for path in nested)
+        fix = "move the PDFs into pdfs/" if has_pdfs else "save what is a filing as PDF in pdfs/"
+        lines.append(f"{_counted(nested)} in sub-folders ({named}); {fix}")
     return lines
 
 

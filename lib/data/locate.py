@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lib.data.dataset import read_dataset, read_questions
 from lib.data.download import download_financebench
-from lib.data.layout import Dataset
+from lib.data.layout import DATA_ENDINGS, Dataset
 from lib.data.records import CONTROL, MOST_LETTERS, printable
 from lib.files import ROOT, digest_of, write_atomically
 from lib.schema import DatasetError
@@ -30,7 +30,7 @@ def folder_of(name: str | Path) -> Path | None:
 
 def is_dataset(root: Path | None) -> bool:
     """Whether a folder has the layout's questions."""
-    return root is not None and any((root / "data").glob("*.jsonl"))
+    return root is not None and any(path.suffix.lower() in DATA_ENDINGS for path in (root / "data").glob("*"))
 
 
 def financebench_root() -> Path | None:
@@ -62,18 +62,18 @@ def open_dataset(name: str, questions: str = "", artifacts: Path | None = None) 
     ``questions`` is another question set over its filings: a folder, or a name beside other datasets. ``artifacts`` is
     the folder in which it is :func:`recorded`.
     """
-    collection = recorded(_open_collection(name), artifacts)
+    collection = recorded(_open_collection(name, artifacts), artifacts)
     if questions in ("", collection.name):
         return collection
     if root := questions_root(questions):
-        return recorded(read_questions(root, name_of(questions), collection), artifacts)
+        return recorded(read_questions(root, name_of(questions), collection, artifacts), artifacts)
     published = ", ".join(sorted(path.parents[1].name for path in RESULTS.glob("*/default/manifest.json")))
     other = f", or the name of a published one: {published}" if published else ""
-    wanted = f"give a folder with data/*questions*.jsonl{other}"
+    wanted = f"give a folder with data/*questions* ({', '.join(DATA_ENDINGS)}){other}"
     raise DatasetError(f"{printable(questions[:MOST_LETTERS])}: no question set; {wanted}")
 
 
-def _open_collection(name: str) -> Dataset:
+def _open_collection(name: str, artifacts: Path | None) -> Dataset:
     root = financebench_root() if name in ("", "financebench") else None
     if name == "financebench" or root:
         return read_dataset(root or download_financebench(DATA / "financebench"), "financebench")
@@ -85,9 +85,9 @@ def _open_collection(name: str) -> Dataset:
         print("FinanceBench is not here: this is the synthetic DEMO. For the study use DATASET=financebench.")
     root = DEMO if name in ("", "demo") else folder_of(name)
     if is_dataset(root):
-        return read_dataset(root, "demo" if root.resolve() == DEMO.resolve() else name_of(root))
+        return read_dataset(root, "demo" if root.resolve() == DEMO.resolve() else name_of(root), artifacts)
     wanted = "give financebench, demo, or such a folder's path, with read permission"
-    raise DatasetError(f"{printable(name[:MOST_LETTERS])}: no folder with data/*.jsonl; {wanted}")
+    raise DatasetError(f"{printable(name[:MOST_LETTERS])}: no folder with questions in data/; {wanted}")
 
 
 def name_of(root: Path | str) -> str:

@@ -4,14 +4,17 @@ Pages come from PDFs through PyMuPDF, or are given as text; they are numbered fr
 """
 
 import shlex
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
 import pandas as pd
 from tqdm.auto import tqdm
 
-from lib.data.layout import Dataset
+from lib.data.layout import SETTINGS, Dataset
 from lib.data.pdf import read_texts
 from lib.data.records import Page, Problems, printable, read_records
 from lib.files import digest_of_file
@@ -20,7 +23,7 @@ from lib.text.tokens import words_in_any_script
 
 N_PROCESSES = 2
 MIN_OVERLAP = 0.5  # share of the evidence's words that are on its page: it was copied from the PDF's text
-GOLD_PAGE = "correct evidence_page_num (the PDF's index, from 0)"
+SHIFTS, LEAST_MOVED, MOST_ELSEWHERE = (-1, 1), 2, 20  # pages; texts that prove a shift; those for each that denies it
 
 
 def extract_pages(dataset: Dataset, problems: Problems | None = None) -> pd.DataFrame:
@@ -80,29 +83,69 @@ def check_gold(dataset: Dataset, pages: pd.DataFrame, problems: Problems | None 
     """Check a question set against the pages (PAGE_COLUMNS); returns how many pieces of evidence there are.
 
     A DatasetError lists the ``problems`` found before, and every gold page that is missing, has no text, or not the
-    evidence's.
+    evidence's. Where the texts stand one page before or after, all of them, that is said once.
     """
     problems = problems or Problems(dataset.question_file.parent.parent)
     filings = pages.groupby("doc_name")["text"].agg(list)
-    for piece in dataset.evidence[dataset.evidence["doc_name"].isin(filings.index)].itertuples():
-        texts, gold = filings[piece.doc_name], f"gold page {piece.page} of {piece.doc_name}"
-        add, words = partial(problems.add, dataset.question_file, line=piece.line), words_in_any_script(piece.text)
-        if piece.page >= len(texts):
-            add(f"{gold} is past its end ({len(texts)} pages, 0-based); {GOLD_PAGE}")
-        elif not texts[piece.page].strip():
-            add(f"{gold} has no text; recognise it (OCR), or {GOLD_PAGE}")
-        elif words:
-            share = len(words & words_in_any_script(texts[piece.page])) / len(words)
-            if share < MIN_OVERLAP:
-                add(f"{gold} has only {share:.0%} of the evidence's words; {GOLD_PAGE} or the text")
+    sets = [dataset, *filter(None, [dataset.apart])]
+    evidence = pd.concat([one.evidence for one in sets])
+    pieces = [*evidence[evidence["doc_name"].isin(filings.index)].itertuples(index=False)]
+    words = [words_in_any_script(piece.text) for piece in pieces]
+    shift = _shift(pieces, words, filings)
+    if shift:
+        where, first = "before" if shift < 0 else "after", dataset.pages_from - shift
+        proof = f"the evidence's texts stand one page {where} those given, so that pages count from {first}"
+        problems.add(dataset.question_file, f"{proof}; write 'pages_from: {first}' into data/{SETTINGS}")
+    for piece, of_piece in zip(pieces, words, strict=True):
+        texts = filings[piece.doc_name]
+        if shift and _share(of_piece, texts, piece.page + shift) >= MIN_OVERLAP:
+            continue
+        if wrong := _wrong_page(piece, of_piece, texts, dataset.pages_from):
+            problems.add(dataset.question_file, wrong, piece.line)
     n_pages = filings.map(len)
-    for one in dataset.questions.itertuples():
+    for one in chain.from_iterable(one.questions.itertuples() for one in sets):
         places = [(one.doc_name, page) for page in one.also]
         places += [(doc_name, int(page)) for doc_name, _, page in (name.rpartition("#p") for name in one.other_filings)]
         for doc_name, page in places:
-            if doc_name in n_pages and page >= n_pages[doc_name]:
+            if doc_name in n_pages and not 0 <= page < n_pages[doc_name]:
                 wrong = f"page {page} of {doc_name} is past its end ({n_pages[doc_name]} pages, 0-based)"
                 fix = f"correct also or other_filings of {one.question_id}"
                 problems.add(dataset.question_file, f"{wrong}; {fix}")
     problems.stop()
-    return len(dataset.evidence)
+    return len(evidence)
+
+
+def _share(words: set[str], texts: Sequence[str], page: int) -> float:
+    """The share of the words that stand on a page; 0 where there is none."""
+    return len(words & words_in_any_script(texts[page])) / len(words) if words and 0 <= page < len(texts) else 0.0
+
+
+def _shift(pieces: Sequence, words: Sequence[set[str]], filings: pd.Series) -> int:
+    """-1 or 1 where the evidence's texts stand one page before or after, all but one of MOST_ELSEWHERE; else 0."""
+    n_here, n_moved = 0, dict.fromkeys(SHIFTS, 0)
+    for piece, of_piece in zip(pieces, words, strict=True):
+        shares = {shift: _share(of_piece, filings[piece.doc_name], piece.page + shift) for shift in (0, *SHIFTS)}
+        best = max(shares, key=shares.get)
+        if best and shares[best] >= MIN_OVERLAP:
+            n_moved[best] += 1
+        elif any(shares.values()):
+            n_here += 1
+    shift = max(n_moved, key=n_moved.get)
+    n_others = n_here + sum(n_moved.values()) - n_moved[shift]
+    return shift if n_moved[shift] >= LEAST_MOVED and n_others * MOST_ELSEWHERE <= n_moved[shift] else 0
+
+
+def _wrong_page(piece: NamedTuple, words: set[str], texts: Sequence[str], first: int) -> str:
+    """What is wrong with the page of a piece of evidence, and where its text stands, if it does."""
+    gold = f"gold page {piece.page + first} of {piece.doc_name}"
+    fix = f"correct evidence_page_num (the PDF's index, from {first})"
+    if piece.page >= len(texts):
+        return f"{gold} is past its end ({len(texts)} pages, {first}-based); {fix}"
+    if not texts[piece.page].strip():
+        return f"{gold} has no text; recognise it (OCR), or {fix}"
+    if not words or (share := _share(words, texts, piece.page)) >= MIN_OVERLAP:
+        return ""
+    others = {page: _share(words, texts, page) for page in range(len(texts))}
+    best = max(others, key=others.get)
+    there = f", page {best + first} has {others[best]:.0%}" if others[best] >= MIN_OVERLAP else ""
+    return f"{gold} has only {share:.0%} of the evidence's words{there}; {fix} or the text"

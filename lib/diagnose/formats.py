@@ -1,8 +1,6 @@
 """Formats of run files, as other programs write them: a strict parser for each, behind one table (FORMATS)."""
 
-import csv
 import gzip
-import io
 import json
 import re
 import zlib
@@ -11,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+from lib.data.spreadsheet import csv_rows, read_rows
 from lib.diagnose.fields import (
     DECODER,
     PARTS,
@@ -32,7 +31,7 @@ FORM = "TREC lines 'question_id Q0 docno rank score tag', or JSON with question_
 TWO_RUNS = "if the file has two runs, give each a file of its own"
 #: Files that are no text, by how they begin.
 NO_TEXT = {
-    b"PK\x03\x04": "a zip file, as Excel's are; save it as CSV",
+    b"PK\x03\x04": "a zip file; unpack it, and name a workbook of Excel .xlsx",
     b"PAR1": "a Parquet file; write it as JSON lines, as with pandas' to_json(lines=True, orient='records')",
     b"%PDF": "a PDF; give what the system retrieved, as JSON lines or TREC",
     b"\x80\x04": "a pickle, which is not opened; write the run as JSON lines",
@@ -70,11 +69,13 @@ def parse(path: Path) -> Parsed:
     Raises:
         StudyError: it cannot be read, is of no format, or a line or record of it is wrong, with its place.
     """
-    text = _text(path)
-    form = next(one for one in FORMATS if one.is_it(text))
     try:
-        found = form.parse(text)
-    except (ValueError, RecursionError, csv.Error) as error:
+        if path.suffix.lower() == ".xlsx" and path.is_file():
+            found = _workbook(path)
+        else:
+            text = _text(path)
+            found = next(one for one in FORMATS if one.is_it(text)).parse(text)
+    except (ValueError, RecursionError) as error:
         raise StudyError(f"{path} {error}") from None
     if not found.questions:
         raise StudyError(f"{path} has no row; give {FORM}")
@@ -209,18 +210,25 @@ def _first_line(text: str) -> str:
 
 def _table(text: str) -> Parsed:
     """Lines with a head of names, as pandas' ``to_csv`` and spreadsheets write them: a passage a line."""
-    delimiter = max(DELIMITERS, key=_first_line(text).count)
-    reader = csv.reader(io.StringIO(text.lstrip()), delimiter=delimiter, strict=True)
-    head, values = next(reader), []
-    for cells in reader:
-        if not any(map(str.strip, cells)):
-            continue
-        if len(cells) != len(head):
-            wrong = f"{len(cells)} cells in place of {len(head)}; quote cells that contain {quoted(delimiter)}"
-            raise ValueError(f"line {reader.line_num}: {wrong}")
-        record = {name: cell for name, cell in zip(head, cells, strict=True) if cell.strip()}
-        values.append((f"line {reader.line_num}", record))
-    return _records("table with a head", values)
+    return _of_rows("table with a head", ((f"line {number}", cells) for number, cells in csv_rows(text)))
+
+
+def _workbook(path: Path) -> Parsed:
+    """The first sheet of a workbook, a passage a row."""
+    return _of_rows("workbook", ((f"row {number}", cells) for number, cells in read_rows(path)))
+
+
+def _of_rows(form: str, rows: Iterator[tuple[str, list[object]]]) -> Parsed:
+    (_, head), *rows = ((place, cells) for place, cells in rows if any(map(str.strip, map(str, cells))))
+    values = []
+    for place, cells in rows:
+        if any(map(str.strip, map(str, cells[len(head) :]))):
+            raise ValueError(
+                f"{place}: {len(cells)} cells in place of {len(head)}; quote cells that have the delimiter"
+            )
+        record = {name: cell for name, cell in zip(head, cells, strict=False) if str(cell).strip()}
+        values.append((place, record))
+    return _records(form, values)
 
 
 # lines without a head

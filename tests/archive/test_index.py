@@ -79,12 +79,12 @@ def test_what_a_folder_holds_that_is_not_read_is_named_with_how_many_and_what_to
     root = written(tmp_path, *read, "data/my_questions.jsonl", ".hidden/x.pdf", "pdfs/.x.htm", "images/logo.png")
     assert passed_over(root) == []
     written(root, "a.htm", "pdfs/b.HTM", "pages/e.pdf", "README", "pdfs/f.jsonl")
-    written(root, "pdfs/2021/10-K.pdf", "pdfs/2022/10-K.PDF", "pdfs/2022/10-K.htm")
+    written(root, "2021/10-K.pdf", "old/2022/10-K.PDF", "pdfs/2022/10-K.htm", "pdfs/2022/read.PDF")
     assert passed_over(root) == [
         "2 .htm, 1 .jsonl, 1 .pdf; save what is a filing as PDF in pdfs/, or as page text in pages/",
-        "1 .htm, 2 .pdf in sub-folders (pdfs/2021, pdfs/2022); move the PDFs into pdfs/",
+        "1 .htm, 2 .pdf in sub-folders (2021, old/2022, pdfs/2022); move the PDFs into pdfs/",
     ]
-    assert [*sources_of(root)[0]] == ["A", "B", "C", "D"]
+    assert [*sources_of(root)[0]] == ["A", "B", "C", "D", "read"]
 
 
 def test_a_filing_that_is_there_and_cannot_be_read_is_not_called_removed(tmp_path):

@@ -69,6 +69,7 @@ def kinds_of(value: object) -> set[str]:
         "missing": value in (None, []) or (is_string and not value.strip()),
         "year": (is_digits or is_number) and 1900 <= float(value) <= 2100 and float(value) % 1 == 0,
         "id": is_string and bool(value) and all(one in SIGNS or is_letter_or_digit(one) for one in value),
+        "whole": type(value) is int,
         "1": value == 1 and type(value) is int,
     }
     return {kind for kind, is_so in found.items() if is_so}
@@ -76,10 +77,12 @@ def kinds_of(value: object) -> set[str]:
 
 #: File and field to what it may be; its line is named otherwise.
 RIGHT = {
-    **dict.fromkeys([(file, "doc_name") for file in FILES] + [(QUESTIONS, "evidence")], ""),
+    **dict.fromkeys([(DOCUMENTS, "doc_name"), (ACME, "doc_name")], ""),
+    **dict.fromkeys([(QUESTIONS, "doc_name"), (QUESTIONS, "evidence")], "missing"),
     **dict.fromkeys([(QUESTIONS, "company"), (DOCUMENTS, "gics_sector"), (DOCUMENTS, "doc_type")], "label missing"),
-    **dict.fromkeys([(QUESTIONS, "question_type"), (DOCUMENTS, "company")], "label"),
-    (QUESTIONS, "financebench_id"): "id",
+    **dict.fromkeys([(DOCUMENTS, "company")], "label"),
+    (QUESTIONS, "question_type"): "label missing",
+    (QUESTIONS, "financebench_id"): "id whole missing",
     (QUESTIONS, "question"): "text",
     (QUESTIONS, "answer"): "label text",
     (DOCUMENTS, "doc_period"): "missing year",

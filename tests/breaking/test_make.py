@@ -1,5 +1,6 @@
 """Words that a user gives make reach the program as they were typed: make expands none of them, no shell runs them."""
 
+import re
 import shlex
 import subprocess
 from pathlib import Path
@@ -38,7 +39,13 @@ TAKEN = {
     "METHODS": ("verify", lambda text: ["--methods", text]),
     "CHAPTER": ("verify", lambda text: ["--chapter", text]),
     "NB": ("notebook", lambda text: ["notebook", text]),
+    "RESULTS": ("book", lambda text: ["--results", text]),
+    "JOBS": ("book", lambda text: ["--jobs", text]),
+    "PAGES_FROM": ("diagnose", lambda text: ["--pages-from", text]),
 }
+MAKEFILE = (Path(__file__).parents[2] / "Makefile").read_text()
+#: Expanded by make into a recipe: what the Makefile itself says, and programs and folders that a maintainer names.
+OF_THE_MAKEFILE = {*"PYTHON VENV UV INTO LOCKED LIB OPTIONS WITH_WORDS STAMP LEAST MAKEFILE_LIST".split()}
 
 
 def is_within(part: list[str], words: list[str]) -> bool:
@@ -62,6 +69,19 @@ def test_a_word_is_handed_over_as_it_was_typed(name, text, is_in_environment):
     given = [target] if is_in_environment else [target, f"{name}={text}"]
     [words] = made(*given, environment={name: text} if is_in_environment else {})
     assert is_within(wanted(text), words)
+
+
+@cases("text", ODD)
+def test_a_folder_to_begin_in_is_handed_over_as_it_was_typed(text):
+    assert made("new", f"DATASET={text}") == [["new", "--", text]]
+
+
+def test_no_recipe_expands_what_a_user_says():
+    """A recipe reads a user's words from the environment, as ``$$NAME``: neither make nor a shell expands them."""
+    lines = [line for line in MAKEFILE.splitlines() if line.startswith(("\t", "OPTIONS", "LOCKED", "  -c"))]
+    assert {*re.findall(r"(?<!\$)\$[({](?:if )?\$?[({]?([A-Z_]+)", "\n".join(lines))} <= OF_THE_MAKEFILE
+    given = {*re.findall(r"(?m)^([A-Z_]+) \?=", MAKEFILE)} - {"PYTHON"}
+    assert given == {*re.search(r"(?m)^TYPED := (.*)$", MAKEFILE)[1].split()}
 
 
 @pytest.mark.parametrize(("name", "target"), [("RUN", "diagnose"), ("PARAMS", "notebook")])

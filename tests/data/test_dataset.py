@@ -129,8 +129,7 @@ def evidence(**piece) -> dict:
 BAD_QUESTIONS = [
     ({"answer": ""}, "the question has no answer"),
     ({"question": " \t"}, "question is missing"),
-    ({"doc_name": None}, "doc_name is missing"),
-    ({"financebench_id": 17}, "financebench_id is 17"),
+    ({"financebench_id": 17.5}, "financebench_id is 17.5"),
     ({"financebench_id": "q 3"}, "financebench_id is 'q 3'; use letters, digits and"),
     ({"financebench_id": "<img/src/onerror=alert(9)>"}, "financebench_id is '<img"),
     ({"financebench_id": "q&amp;1"}, "financebench_id is 'q&amp;1'"),
@@ -142,20 +141,27 @@ BAD_QUESTIONS = [
     ({"answer": False}, "answer is False"),
     ({"answer": ["12"]}, "answer is ['12']"),
     ({"doc_name": "../../x"}, "doc_name is '../../x'"),
-    ({"doc_name": "COIL_1"}, "neither pdfs/COIL_1.pdf nor pages/COIL_1.jsonl exists"),
-    ({"evidence": ["net sales"]}, "evidence.0 is 'net sales'"),
+    ({"doc_name": "COIL_1"}, "neither pdfs/COIL_1.pdf nor pages/COIL_1.jsonl exists; add one of them"),
+    ({"doc_name": "acme_2020_10K"}, "neither pdfs/acme_2020_10K.pdf nor pages/acme_2020_10K.jsonl exists; is ACME"),
+    ({"evidence": [17]}, "evidence.0 is 17"),
+    ({"evidence": '[{"evidence_page_num": 1'}, """evidence begins with '[{"evidence_page_num'"""),
     ({"also": [-1]}, "also.0 is -1"),
     (
         {"other_filings": ["ACME_2020_10K page 3"]},
         "other_filings.0 is 'ACME_2020_10K page 3'; give a filing and a page",
     ),
     (evidence(evidence_page_num=-1), "evidence.0.evidence_page_num is -1"),
-    (evidence(evidence_page_num="1"), "evidence.0.evidence_page_num is '1'"),
-    (evidence(evidence_page_num=None), "evidence.0.evidence_page_num is missing"),
+    (evidence(evidence_page_num="F-1"), "evidence.0.evidence_page_num is 'F-1'; give a whole number"),
+    (evidence(evidence_page_num=1.5), "evidence.0.evidence_page_num is 1.5; give a whole number"),
+    (evidence(evidence_page_num=True), "evidence.0.evidence_page_num is True; give a whole number"),
+    (evidence(evidence_page_num=None, evidence_text=""), "evidence.0 has no text"),
     (evidence(evidence_text=" \n"), "evidence.0 has no text"),
     (evidence(doc_name=BOLT), f"evidence.0 is in {BOLT}, not in the gold filing {ACME}"),
     (evidence(evidence_page_num=3), f"gold page 3 of {ACME} is past its end (3 pages, 0-based)"),
-    (evidence(evidence_text="cash flow fell in spring"), f"gold page 1 of {ACME} has only 0% of the evidence's words"),
+    (
+        evidence(evidence_text="cash flow fell in spring"),
+        f"gold page 1 of {ACME} has only 0% of the evidence's words, page 2 has 60%; correct",
+    ),
 ]
 BAD_DESCRIPTIONS = [
     ({"doc_period": "FY24"}, "doc_period is 'FY24'"),
@@ -260,8 +266,8 @@ def test_files_that_are_missing_or_twice_in_data_are_listed(sound):
     (sound.root / DESCRIPTIONS).unlink()
     (sound.root / "data" / "other_open_source.jsonl").touch()
     twice, missing = problems_of(read_dataset, sound.root, "test")
-    assert twice.startswith("data: more than one *open_source*.jsonl: other_open_source.jsonl, test_open_source.jsonl")
-    assert missing.startswith("data: no *document_information*.jsonl")
+    assert twice.startswith("data: more than one *open_source*: other_open_source.jsonl, test_open_source.jsonl")
+    assert missing.startswith("data: no *document_information* (.jsonl, .json, .csv, .tsv, .xlsx); there are ")
 
 
 def test_an_id_has_letters_of_any_script_digits_and_a_few_signs(sound):
@@ -283,11 +289,23 @@ def test_the_ending_of_a_pdf_may_be_in_capitals(sound):
     assert_problems(sound, [f"pdfs/{ACME}.pdf: same name as pdfs/{ACME}.PDF"])
 
 
-def test_a_filing_in_a_sub_folder_is_named_with_where_it_belongs(sound):
-    for name in (COIL, DUCT):
-        sound.pdf(name, name)
-        sound.question(f"q {name}".replace(" ", "-"), name, (0, name))
-        (folder := sound.root / "pdfs" / "2020" / name).mkdir(parents=True)
-        (sound.root / f"pdfs/{name}.pdf").rename(folder / f"{name}.Pdf")
-    (sound.root / "pdfs" / "2020" / "OTHER.pdf").write_text("of no question")
-    assert_problems(sound, [f"pdfs/2020/{name}/{name}.Pdf: in a sub-folder" for name in (COIL, DUCT)])
+def test_filings_in_sub_folders_and_beside_data_are_read_and_one_name_twice_is_refused(sound):
+    _, pages = load(sound)
+    (folder := sound.root / "pdfs" / "2020" / "Acme").mkdir(parents=True)
+    (sound.root / f"pdfs/{ACME}.pdf").rename(folder / f"{ACME}.Pdf")
+    dataset, found = load(sound)
+    assert (found.equals(pages), dataset.source(ACME).parent) == (True, folder)
+    content = (folder / f"{ACME}.Pdf").read_bytes()
+    (sound.root / f"{ACME}.pdf").write_bytes(content)
+    assert_problems(sound, [f"pdfs/2020/Acme/{ACME}.Pdf: same name as {ACME}.pdf; rename"])
+    (folder / f"{ACME}.Pdf").unlink()
+    assert load(sound)[1].equals(pages)
+
+
+def test_a_filing_that_is_no_pdf_is_named_with_what_to_do(sound):
+    (sound.root / "pdfs" / f"{COIL}.htm").write_text("<html>")
+    sound.question("q3", COIL, (0, "net sales"))
+    wanted = (
+        f"pdfs/{COIL}.htm: .htm is not read, only PDF; print it to pdfs/{COIL}.pdf, or give its text in pages/{COIL}"
+    )
+    assert_problems(sound, [wanted])

@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from openpyxl import Workbook
 
 from lib.diagnose.places import NO_PAGE, Archive
 from lib.diagnose.run_file import read_run
@@ -126,6 +127,17 @@ def test_every_format_gives_the_same_run(tmp_path, form):
     assert places(found.run) == FOUND
     assert found.answered == ("q1", "q2")
     assert found.notes[0].startswith("Read my.trec (")
+
+
+def test_a_workbook_is_read_as_a_table(tmp_path):
+    book = Workbook()
+    for row in [("Question ID", "File Name", "Page", "Score"), *ROWS]:
+        book.active.append(row)
+    book.save(tmp_path / "my.xlsx")
+    assert places(read_run(tmp_path / "my.xlsx", QUESTIONS, FILINGS).run) == FOUND
+    (tmp_path / "my.xlsx").write_bytes(b"PK")
+    with pytest.raises(StudyError, match="my.xlsx is no .xlsx workbook that can be read"):
+        read_run(tmp_path / "my.xlsx", QUESTIONS, FILINGS)
 
 
 def test_a_frame_is_read_as_a_file(tmp_path):
@@ -404,7 +416,7 @@ UNSCORED = pd.DataFrame({"question_id": ["q1"] * 3, "doc": "C-1", "page": 1, "sc
         (TREC.encode("utf-16"), "is UTF-16, as PowerShell's > writes; save it as UTF-8"),
         (TREC.encode("utf-16-le"), "has null characters, as a text in UTF-16 without a mark; save it as UTF-8"),
         (b"%PDF-1.7 \xff\xfe\x00", "is a PDF; give what the system retrieved"),
-        (b"PK\x03\x04", "is a zip file, as Excel's are; save it as CSV"),
+        (b"PK\x03\x04", "is a zip file; unpack it, and name a workbook of Excel .xlsx"),
         (b"PAR1", "is a Parquet file; write it as JSON lines"),
         (b"", "has no row; give TREC lines"),
         (b'{"question_id": "q1", "pages": []}', "has no passage; give what was retrieved"),
@@ -417,7 +429,7 @@ UNSCORED = pd.DataFrame({"question_id": ["q1"] * 3, "doc": "C-1", "page": 1, "sc
         (b"q1 Q0 C-1 1 1 x", "no passage of a filing of the set names a page by its number; name each passage's page"),
         (DOUBLE.encode(), "has each rank of question 'q1' several times; if the file has two runs"),
         (json.dumps({"a": DOCNOS, "b": DOCNOS}).encode(), "has the runs a, b; give each a file of its own"),
-        (b"question_id,doc,page\nq1,C-1\n", "line 2: 2 cells in place of 3; quote cells that contain ','"),
+        (b"question_id,doc,page\nq1,C-1,1,2\n", "line 2: 4 cells in place of 3; quote cells that have the delimiter"),
         (b"id,doc,page\nq1,C-1,1\n", "line 2: no question among the keys id, doc, page; name its id 'question_id'"),
         (Path("none.trec"), "No such file or directory"),
         (FRAME[["question_id"]], "the frame: row 1: no question among the columns question_id"),

@@ -83,7 +83,7 @@ def test_methods_are_added_to_what_was_measured_and_the_command_for_it_is_named(
 
 def test_a_set_is_verified_with_and_without_its_questions(results, measured_set, folder, small_folder, monkeypatch):
     own, reports = read_dataset(small_folder, "financebench"), []
-    monkeypatch.setattr(locate, "_open_collection", lambda name: own)
+    monkeypatch.setattr(locate, "_open_collection", lambda *given: own)
     monkeypatch.setattr(locate, "financebench_root", lambda: own.root)
     monkeypatch.setattr(verify, "load_profile", lambda name: measured_set.profile)
     assert verify.verify(Names("financebench", questions=str(folder), results="fresh"), ["bm25"], reports.append)

@@ -1,7 +1,7 @@
 """The README's commands work as written, and its added retriever is real."""
 
+import csv
 import importlib
-import json
 import re
 import shlex
 import subprocess
@@ -55,12 +55,16 @@ def added(tmp_path, monkeypatch) -> Iterator[Method]:
 
 
 def test_the_own_filings_that_the_book_shows_are_read(tmp_path):
-    document, question = (json.loads(block) for block in blocks("book/reproduce.md", "json"))
+    tables = re.findall(r"(?m)^\|.+\|\n\|[-|]+\n(?:\|.+\n)+", (ROOT / "book/reproduce.md").read_text())
+    documents, questions = ([table.splitlines()[0], *table.splitlines()[2:]] for table in tables)
     made = DatasetFolder(tmp_path / "mine")
-    made.text(document["doc_name"], *[""] * 41, question["evidence"][0]["evidence_text"])
-    made.documents, made.questions = [document], [question]
-    dataset = read_dataset(made.write(), "mine")
-    assert dataset.questions["gold_pages"].tolist() == [[41]]
+    made.text("ACME_2024_10K", *["The company has no debt"], *[""] * 40, "Purchases of property and equipment (12)")
+    for name, lines in (("document_information", documents), ("questions", questions)):
+        rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+        with (made.root / "data" / f"{name}.csv").open("w", newline="") as file:
+            csv.writer(file).writerows(rows)
+    dataset = read_dataset(made.root, "mine")
+    assert dataset.questions["gold_pages"].tolist() == [[41], [0]]
     assert len(extract_pages(dataset)) == 42
 
 
