@@ -16,9 +16,8 @@ from lib.schema import StudyError
 
 NO_PAGE = -9  # before no first page
 MOST_PAGES = 3  # of a passage
-DOCNO = re.compile(
-    r"(?s:(?P<doc>.*?)#p(?!age)(?P<number>[^#/\\]*)(?P<rest>#.*)?)"
-)  # a path may have #p in a folder's name
+#: A path may have #p in a folder's name.
+DOCNO = re.compile(r"(?s:(?P<doc>.*?)#p(?!age)(?P<number>[^#/\\]*)(?P<rest>#.*)?)")
 PAGE_IN_NAME = re.compile(r"(?is)(?P<doc>.+?)[#:/_\s-]+(?:page|pg|p)[\s_=.-]*(?P<number>\d{1,6})")
 ENDING = re.compile(r"(?i)\.(?:pdf|md|mmd|txt|jsonl?|x?html?|xml|docx?)$")
 RANGE = re.compile(r"\s*(\d{1,6})\s*(?:[-\u2010-\u2015]|to)\s*(\d{1,6})\s*")

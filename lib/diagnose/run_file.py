@@ -4,6 +4,7 @@ What a system returned keeps its rank, also where its document or page does not 
 does not have are left out. Both are counted in the notes. A passage over several pages has a row for each, of one rank.
 """
 
+from collections import Counter
 from hashlib import sha1
 from pathlib import Path
 from typing import NamedTuple
@@ -132,7 +133,7 @@ def _of_questions(
     if not answered:
         first, example = quoted(parsed.questions[0]), quoted(questions["question_id"].iloc[0])
         raise StudyError(f"{name} has no question of the set: its first is {first}, the set's {example}")
-    if twice := next((one for one in answered if answered.count(one) > 1), None) if parsed.is_listed else None:
+    if twice := next((one for one, n in Counter(answered).items() if n > 1), "") if parsed.is_listed else "":
         raise StudyError(f"{name} has question {twice!r} twice, by its id and by its text; {TWO_RUNS}")
     others = [row.question for row in parsed.rows if row.question not in ids]
     if n_others := len(parsed.questions) - len(answered):
