@@ -62,8 +62,8 @@ def commands() -> None:
 @study_options
 @argument("files", type=FILE, nargs=-1)
 @option("--run", "named", metavar="NAME=FILE", multiple=True, help="a run with a name of its own")
-@option("--pages-from", type=Choice(["", "0", "1"]), default="", help="number of a first page in the runs, else proved")
-@option("--condition", type=Choice(["", "standard", "oracle-document"]), default="", help="of the runs, else seen")
+@option("--pages-from", type=Choice(["", "0", "1"]), default="", help="number of a filing's first page, else inferred")
+@option("--condition", type=Choice(["", "standard", "oracle-document"]), default="", help="of the runs, else inferred")
 @option("-k", "--k", type=COUNT, default=5, show_default=True, help="passages that are read")
 @option("--out", type=NEW_FILE, help="the page, in place of one among the artifacts")
 def diagnose(

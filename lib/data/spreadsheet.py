@@ -50,6 +50,7 @@ def csv_rows(text: str) -> Iterator[Row]:
     first_row = 1
     if declared := DECLARED.match(text):
         text, first_row = text[declared.end() :], 2
+    csv.field_size_limit(MOST_BYTES)  # texts of whole pages and more
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=declared[1] if declared else _delimiter(text))
     number = first_row
     try:

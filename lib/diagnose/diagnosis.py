@@ -149,9 +149,8 @@ def diagnosis_of(
 
 def _given(condition: str) -> str:
     rows = f"it is compared with rows of the study under the condition {IN_WORDS['oracle-document']!r}"
-    return (
-        f"As the setting says, {rows}." if condition else f"{GIVEN}: {rows}; if that is not so, say condition standard."
-    )
+    otherwise = "if all filings were searched, add --condition standard (CONDITION=standard)"
+    return f"As the setting says, {rows}." if condition else f"{GIVEN}: {rows}; {otherwise}."
 
 
 def _under_each_other(frames: list[pd.DataFrame]) -> pd.DataFrame:

@@ -34,6 +34,7 @@ HOLDERS = ("metadata", "meta", "extra_info", "node", "document", "doc", "kwargs"
 COLUMNS = {"documents": "text", "metadatas": "metadata", "distances": "distance", "scores": "score"}
 DECIMAL_COMMA = re.compile(r"\s*[-+]?\d+,\d+\s*")
 UNPRINTED = (list, dict, type(None))
+PRINTED = re.compile(r"[A-Z]\w*\(\w+=")  # how Python prints a Document
 
 
 class Row(NamedTuple):
@@ -60,6 +61,11 @@ def quoted(value: object) -> str:
     return repr(text if len(text) <= LONGEST else f"{text[:LONGEST]}…")
 
 
+def n_of(n: int, what: str) -> str:
+    """A number of things: ``1 passage``, ``1,200 passages``."""
+    return f"{n:,} {what}" + ("" if n == 1 else "s")
+
+
 def listed(names: object) -> str:
     """Names as a sentence lists them, printable and short."""
     text = printable(", ".join(map(str, names))) or "none"
@@ -69,7 +75,7 @@ def listed(names: object) -> str:
 def question_of(record: dict) -> str | None:
     """The id of the question that a record is about, or else its text."""
     names = {plain_name(name): value for name, value in record.items()}
-    wanted = QUESTION_ID, (("id", "_id") if passages_of(record) is not None else ()), QUESTION_TEXT
+    wanted = QUESTION_ID, (("id", "_id") if _has_list(record) else ()), QUESTION_TEXT
     found = (names[name] for part in wanted for name in part if type(names.get(name)) in (str, int))
     return next((text for text in map(str, found) if text.strip()), None)
 
@@ -83,9 +89,22 @@ def passages_of(record: dict) -> list | None:
         if len({*map(len, columns.values())}) > 1:
             raise ValueError(f"the lists {listed(COLUMNS)} differ in length; give a value of each for every passage")
         return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
-    inner = [record] + [one for one in record.values() if isinstance(one, dict)]  # as where Haystack names a component
-    named = ({plain_name(name): one for name, one in level.items()} for level in inner)
-    return next((level[name] for level in named for name in PASSAGES if isinstance(level.get(name), list)), None)
+    found = _list_in(record)
+    inner = {name: _list_in(one) for name, one in record.items() if isinstance(one, dict)}
+    inner = {name: one for name, one in inner.items() if one is not None}  # as where Haystack names a component
+    if found is None and len(inner) > 1:
+        raise ValueError(f"lists of passages in {listed(inner)}; leave the one that is read")
+    return next(iter(inner.values()), None) if found is None else found
+
+
+def _has_list(record: dict) -> bool:
+    levels = record, *(one for one in record.values() if isinstance(one, dict))
+    return any(_list_in(level) is not None for level in levels)
+
+
+def _list_in(record: dict) -> list | None:
+    names = {plain_name(name): one for name, one in record.items()}
+    return next((names[name] for name in PASSAGES if isinstance(names.get(name), list)), None)
 
 
 def _flat(values: list) -> list:
@@ -99,6 +118,8 @@ def passage(question: str, value: object) -> Row:
     A ValueError names the keys that it has where it has neither a document nor a text.
     """
     if isinstance(value, str):
+        if PRINTED.match(value):
+            raise ValueError(f"the passage {quoted(value)} is a printed object; write its fields, as with to_dict()")
         return Row(question, value)
     if isinstance(value, list) and len(value) == 2 and isinstance(value[0], str | dict):
         return passage(question, value[0])._replace(score=number(value[1], "score"))

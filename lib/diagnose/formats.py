@@ -38,6 +38,7 @@ NO_TEXT = {
     b"\xff\xfe": "UTF-16, as PowerShell's > writes; save it as UTF-8",
     b"\xfe\xff": "UTF-16; save it as UTF-8",
 }
+RUN_NAMES = "run run_id run_name run_tag tag system model retriever method experiment pipeline".split()
 WRAPPERS = ("results", "data", "samples", "questions", "queries", "items", "rows", "records", "run", "runs")
 BLANK = re.compile(r"\s*")
 RANK = re.compile(r"-?\d+")
@@ -96,9 +97,9 @@ def _text(path: Path) -> str:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise StudyError(f"{path} is not UTF-8 ({error}); save it as UTF-8") from None
-    if "\x00" in text:
+    if text.count("\x00") > len(text) // 4:
         raise StudyError(f"{path} has null characters, as a text in UTF-16 without a mark; save it as UTF-8")
-    return text
+    return text.replace("\x00", "")  # which texts of PDFs have
 
 
 @contextmanager
@@ -171,7 +172,7 @@ def _listed(given: object) -> list:
 
 def _records(form: str, values: list[tuple[str, object]]) -> Parsed:
     """Records that are each a question with a list of passages, or each a passage with its question."""
-    rows, places, kinds = [], {}, {}
+    rows, places, kinds, runs = [], {}, {}, {}
     for place, record in values:
         with _at(place):
             if not isinstance(record, dict):
@@ -183,12 +184,21 @@ def _records(form: str, values: list[tuple[str, object]]) -> Parsed:
                 raise ValueError("a passage, where others are questions with lists, or the reverse; give one kind")
             if passages is None:
                 rows.append(passage(question, _without_question(record)))
+                _refuse_two_runs(record, runs.setdefault(question, {}))
             elif question in places:
                 raise ValueError(f"question {quoted(question)} stands in {places[question]}, too; {TWO_RUNS}")
             else:
                 rows += [passage(question, one) for one in passages]
             places.setdefault(question, place)
     return Parsed(form, rows, [*places], True not in kinds)
+
+
+def _refuse_two_runs(record: dict, of_question: dict[str, object]) -> None:
+    """A ValueError where a column of runs' names has another value than before for the question."""
+    for name, value in record.items():
+        if plain_name(name) in RUN_NAMES and of_question.setdefault(name, value) != value:
+            both = f"{quoted(of_question[name])} and {quoted(value)}"
+            raise ValueError(f"the {name} of this question is {both}; {TWO_RUNS}")
 
 
 def _without_question(record: dict) -> dict:
@@ -210,7 +220,7 @@ def _first_line(text: str) -> str:
 
 def _table(text: str) -> Parsed:
     """Lines with a head of names, as pandas' ``to_csv`` and spreadsheets write them: a passage a line."""
-    return _of_rows("table with a head", ((f"line {number}", cells) for number, cells in csv_rows(text)))
+    return _of_rows("table with a head", ((f"row {number}", cells) for number, cells in csv_rows(text)))
 
 
 def _workbook(path: Path) -> Parsed:

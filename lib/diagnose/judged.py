@@ -57,7 +57,12 @@ def judged(
 ) -> Judged:
     """A run that was read, beside the study's rows; ``condition`` is given, or empty to be seen from its passages."""
     questions = study.questions[study.questions["question_id"].isin(outside.answered)]
-    condition = condition or condition_of(outside.run, questions)
+    seen = condition_of(outside.run, questions)
+    if condition == "oracle-document" and seen != condition:
+        of_gold = marked(outside.run, questions, len(outside.run))["is_right"]
+        others = f"{(~of_gold).mean():.0%} of its passages are of other filings than the questions'"
+        raise StudyError(f"{name}: condition oracle-document is given, and {others}; leave the condition out")
+    condition = condition or seen
     whole = evaluate_given(study, outside.run, name, texts)
     metrics = Metrics(_of_questions([whole, metrics_of(study, condition)], questions))
     rows = [row for row in in_comparisons() if (row, "page_recall", k) in metrics]

@@ -14,8 +14,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from lib.analysis.breakdowns import MARK
+from lib.analysis.breakdowns import MARK, MIN_QUESTIONS
 from lib.data.records import printable
+from lib.diagnose.fields import n_of
+from lib.diagnose.places import NO_PAGE
 from lib.files import ROOT, digest_of
 from lib.method_sets import baselines
 from lib.methods import METHODS
@@ -33,12 +35,12 @@ LONGEST_NAME = 120  # names of runs in a file's name, in characters
 N_EXAMPLES, N_ROWS = 4, 12  # of a kind; of a table, shown at once
 SHARES = (
     "Of a question's pages with evidence: found among the first {k} passages; missed on another page of a filing that "
-    "was retrieved; missed with the filing. A row of the study is measured on the same questions as the run above it."
+    "was retrieved; missed because the filing was not retrieved. The study's rows are measured on the same questions."
 )
 STEPS = (
-    "Each step lowers one loss, the larger one first. The gain is what the step adds to page recall in the study, with "
-    "the encoder that is named and on this run's questions. It does not promise the same to another pipeline. Advised: "
-    "this run is shown to lose more than the study's row with the step."
+    "Each step lowers one loss, the larger one first. A step is advised where this run loses more than the study's row "
+    "with that step (the 95 % interval of the difference is above zero). The gain is what the step adds to page recall "
+    "in the study, with the encoder that is named, on this run's questions; another pipeline may gain less."
 )
 TESTED = "Page recall of the run less that of the row, by question; p by randomisation, corrected (Holm) in this table."
 TYPES = f"Page recall; {MARK} marks a small group of questions or companies."
@@ -47,7 +49,7 @@ ALONE = (
     "Found: a page with evidence is among the run's first {k} passages, and among those of no row above. Missed: the "
     "reverse. The last column counts all rows of the study."
 )
-ALL = "all questions"
+ALL, LEAST = "all questions", 0.005  # a share that a sentence mentions
 GAIN = gain("gain")
 
 
@@ -95,20 +97,30 @@ def _about(diagnosis, one) -> Iterator[str]:
     """The sentences about a :class:`lib.diagnose.judged.Judged`."""
     found = diagnosis.decomposition[diagnosis.decomposition["run"] == one.name].set_index("method")
     own, is_given = found.loc[one.name], one.condition != "standard"
-    page = f"{share(own, 'page')} because other pages of the filing come first"
-    lost = page if is_given else f"{page}, and {share(own, 'document')} because the filing is not retrieved"
+    lost = [f"{share(own, 'page')} because other pages of the filing come first"]
+    if not is_given:
+        lost.append(f"{share(own, 'document')} because the filing is not retrieved")
+    elif own["document"] >= LEAST:
+        lost.append(f"{share(own, 'document')} because nothing is retrieved")
     passages = f"In its first {diagnosis.k} passages, {one.name} finds {share(own, 'found')} of a question's pages"
-    yield f"{passages} with evidence. It misses {lost}."
+    yield f"{passages} with evidence. It misses {', and '.join(lost)}."
+    first = one.run[one.run["rank"] <= diagnosis.k]
+    if (unplaced := (first["page"] == NO_PAGE).mean()) >= LEAST:
+        yield f"{percent(unplaced)} of these passages have no page: it finds at least this, and loses at most this."
     if not one.is_whole:
         recall = diagnosis.metrics.query("method == @one.name and metric == 'page_recall' and k == @diagnosis.k")
         whole = recall.set_index("over").loc["all"]
-        means = f"These are means over the {len(one.questions)} questions that {one.name} answers"
+        means = f"These are means over the {n_of(len(one.questions), 'question')} that {one.name} answers"
         yield f"{means}; over all {whole['n']}, where the others score 0, it finds {percent(whole['mean'])}."
     if one.beside:
-        given = "that search the gold filing alone " if is_given else ""
+        given = ", given the filing," if is_given else ""
         names = [f"{title(name)} {percent(found.at[name, 'found'])}" for name in one.beside]
-        first = " (the best standard method first)" if one.beside[0] in baselines() else ""
-        yield f"On the same questions, rows of the study {given}find{first}: {', '.join(names)}."
+        names[0] = ("the best standard method, " if one.beside[0] in baselines() else "") + names[0]
+        yield f"On the same questions, rows of the study{given} find: {'; '.join(names)}."
+    plain = diagnosis.paired[(diagnosis.paired["run"] == one.name) & (diagnosis.paired["method"] == "dense")]
+    if len(plain) and plain["high"].iloc[0] < 0:
+        less = f"{one.name} finds less than plain dense search ({percent(plain['reference_mean'].iloc[0])})"
+        yield f"{less}: look at how it reads, cuts and searches pages before the steps below."
     yield from _advice(diagnosis, one)
 
 
@@ -145,9 +157,9 @@ def sections(diagnosis) -> Iterator[Section]:
     heads = {"Row": "method"} | {head.capitalize(): interval(part) for part, (head, *_) in LOST.items()}
     yield section("Where evidence is lost", SHARES, _once(diagnosis.decomposition, diagnosis.runs), heads)
     if len(diagnosis.actions):
-        steps, encoders = _steps(diagnosis.actions)
+        steps = _steps(diagnosis.actions)
         heads = {"Run": "run", "Step": "title", "Needs": "needs", "The run loses so": "own"}
-        heads |= {"Advised": "advised"} | {f"Gain, {one}": one for one in encoders}
+        heads |= {"Advised": "advised", "Gain": "gain"}
         yield section("What to change first", STEPS, steps, heads)
     heads = {"Run": "run", "Compared with": "method", "Page recall": "reference_mean"}
     heads |= {"Difference": gain(low="low", high="high"), "p": "p", "p (Holm)": "p_holm", "Verdict": "verdict"}
@@ -156,7 +168,8 @@ def sections(diagnosis) -> Iterator[Section]:
         part = part.assign(place=part["run"].map([*diagnosis.runs].index))
         part = part.sort_values(["place", "reference_mean"], ascending=[True, False], kind="stable")
         if len(part):
-            yield section(head, TESTED, part.assign(verdict=verdicts(part, "low", "high")), heads)
+            verdict = pd.Series(verdicts(part, "low", "high"), part.index).where(part["n"] >= MIN_QUESTIONS, "–")
+            yield section(head, TESTED, part.assign(verdict=verdict), heads)
     for by in diagnosis.by_type["by"].unique():
         part = diagnosis.by_type[(diagnosis.by_type["by"] == by) & (diagnosis.by_type["metric"] == "page_recall")]
         cells = [*map(with_interval, part["mean"], part["low"], part["high"])]
@@ -187,13 +200,13 @@ def sections(diagnosis) -> Iterator[Section]:
     yield section("Measures", _means(rows), rows.assign(measure=measures, over=over), heads)
 
 
-def _steps(actions: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
-    """The steps, a row each, with what they gain by encoder, as printed; and the encoders."""
-    encoders, cells = [*dict.fromkeys(actions["encoder"])], printed(actions, {"own": interval("share"), "gain": GAIN})
-    table = actions.assign(gain=cells["gain"], own=cells["own"])
+def _steps(actions: pd.DataFrame) -> pd.DataFrame:
+    """The steps, a row each, with what they gain by encoder, as printed."""
+    cells = printed(actions, {"own": interval("share"), "gain": GAIN})
+    table = actions.assign(own=cells["own"], gain=cells["gain"] + " " + actions["encoder"])
     table["advised"] = table["is_shown"].map({True: "yes", False: "no"})
-    wide = table.pivot(index=["run", "do"], columns="encoder", values="gain").fillna("–")
-    return table.drop_duplicates(["run", "do"]).merge(wide.reset_index(), on=["run", "do"]), encoders
+    gains = table.groupby(["run", "do"], sort=False)["gain"].agg("; ".join)
+    return table.drop_duplicates(["run", "do"]).drop(columns="gain").merge(gains.reset_index(), on=["run", "do"])
 
 
 def _means(rows: pd.DataFrame) -> str:

@@ -16,9 +16,8 @@ from lib.schema import StudyError
 
 NO_PAGE = -9  # before no first page
 MOST_PAGES = 3  # of a passage
-DOCNO = re.compile(
-    r"(?s:(?P<doc>.*?)#p(?!age)(?P<number>[^#/\\]*)(?P<rest>#.*)?)"
-)  # a path may have #p in a folder's name
+#: A path may have #p in a folder's name.
+DOCNO = re.compile(r"(?s:(?P<doc>.*?)#p(?!age)(?P<number>[^#/\\]*)(?P<rest>#.*)?)")
 PAGE_IN_NAME = re.compile(r"(?is)(?P<doc>.+?)[#:/_\s-]+(?:page|pg|p)[\s_=.-]*(?P<number>\d{1,6})")
 ENDING = re.compile(r"(?i)\.(?:pdf|md|mmd|txt|jsonl?|x?html?|xml|docx?)$")
 RANGE = re.compile(r"\s*(\d{1,6})\s*(?:[-\u2010-\u2015]|to)\s*(\d{1,6})\s*")
@@ -29,7 +28,7 @@ N_PROVING, N_NEEDED = 200, 5  # passages whose texts are compared with pages, at
 ON_PAGE = 0.5  # share of a text that its page holds at least
 PROVED, BESIDE = 0.6, 0.3  # shares of texts that are on the pages of the right first number, and on other ones at most
 FINANCEBENCH = Path(__file__).with_name("financebench_filings.txt")
-GIVEN, BY_TEXT = "as the setting says", "by the passages' texts or the PDFs' labels"
+GIVEN, BY_TEXT = "as the setting says", "found by the passages' texts or the PDFs' labels"
 ASK = "give --pages-from 0 or 1 (PAGES_FROM=, pages_from=)"
 
 
@@ -202,11 +201,12 @@ def first_number(table: pd.DataFrame, n_pages: pd.Series, archive: Archive, give
     if given is not None:
         return First(given, GIVEN, False)
     numbers, last = rows["first"], rows["doc_name"].map(n_pages)
+    n_last = int((numbers == last).sum())
     if (numbers == 0).any():
-        return First(0, "as there is a page 0", False)
-    if (numbers == last).any() and not (numbers > last).any():
-        n_last = int((numbers == last).sum())
-        return First(1, f"as no page is 0, and {n_last:,} are just behind a filing's last if pages count from 0", False)
+        mixed = f", though {n_last:,} would lie one past a filing's end: some may count from 1" if n_last else ""
+        return First(0, f"as there is a page 0{mixed}", False)
+    if n_last and not (numbers > last).any():
+        return First(1, f"as no page is 0, and {n_last:,} would lie one past a filing's end, counted from 0", False)
     return First(0, "", False)
 
 

@@ -4,6 +4,7 @@ What a system returned keeps its rank, also where its document or page does not 
 does not have are left out. Both are counted in the notes. A passage over several pages has a row for each, of one rank.
 """
 
+from collections import Counter
 from hashlib import sha1
 from pathlib import Path
 from typing import NamedTuple
@@ -12,7 +13,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import binomtest
 
-from lib.diagnose.fields import Row, listed, passage, question_of, quoted
+from lib.diagnose.fields import Row, listed, n_of, passage, question_of, quoted
 from lib.diagnose.formats import TWO_RUNS, Parsed, parse
 from lib.diagnose.places import (
     ASK,
@@ -82,12 +83,13 @@ def read_run(
         proof = _checked(table, n_pages, questions, first, proof, name)
     read = _with_pages(table, n_pages, first)
     _note_places(table, read, n_pages, archive, first, name, notes)
+    _note_absent(read, questions, answered, notes)
     depths = _depths(table, answered, notes)
     if n_repeated := int(read.loc[read["page"] != NO_PAGE, PAGE].duplicated().sum()):
-        notes.append(f"Rows of a page that is ranked above already: {n_repeated:,}; it counts where it is first.")
-    of = f"{depths} for each of {len(answered):,} of the set's {len(questions):,} questions"
+        notes.append(f"Rows that repeat a page ranked higher: {n_repeated:,}; only the first counts.")
+    of = f"{depths} for each of {len(answered):,} of the set's {n_of(len(questions), 'question')}"
     pages = f"pages {proof}" if proof == BY_TEXT else f"pages from {first}, {proof}"
-    notes.insert(0, f"Read {name} ({parsed.form}): {len(table):,} passages, {of}; {pages}.")
+    notes.insert(0, f"Read {name} ({parsed.form}): {n_of(len(table), 'passage')}, {of}; {pages}.")
     read, texts = _with_ids(read, depth)
     return OutsideRun(read[list(RUN_COLUMNS)], texts, notes, tuple(answered))
 
@@ -131,13 +133,13 @@ def _of_questions(
     if not answered:
         first, example = quoted(parsed.questions[0]), quoted(questions["question_id"].iloc[0])
         raise StudyError(f"{name} has no question of the set: its first is {first}, the set's {example}")
-    if twice := next((one for one in answered if answered.count(one) > 1), None) if parsed.is_listed else None:
+    if twice := next((one for one, n in Counter(answered).items() if n > 1), "") if parsed.is_listed else "":
         raise StudyError(f"{name} has question {twice!r} twice, by its id and by its text; {TWO_RUNS}")
     others = [row.question for row in parsed.rows if row.question not in ids]
     if n_others := len(parsed.questions) - len(answered):
         example = next(one for one in parsed.questions if one not in ids)
         said = f"Questions not in the set: {n_others:,}, such as {quoted(example)}"
-        notes.append(f"{said}; their {len(others):,} passages are left out.")
+        notes.append(f"{said}; their {n_of(len(others), 'passage')} left out.")
     answered = list(dict.fromkeys(answered))
     absent = questions.loc[~questions["question_id"].isin(answered), "question_id"]
     if len(absent):
@@ -173,9 +175,9 @@ def _ranked(table: pd.DataFrame, is_listed: bool, name: str, notes: list[str]) -
         by = ["place", "score", "rank"] if has_ranks else ["place", "score"]
         table = table.sort_values(by, ascending=[True, False, True][: len(by)], kind="stable")
         n_equal = int((table["score"] == table.groupby("place")["score"].shift()).sum())
-        then = "the rank orders them" if has_ranks else "they stay in the given order"
+        then = "ties follow the rank" if has_ranks else "ties keep the file's order"
         if n_equal:
-            notes.append(f"Rows with the score of the row above: {n_equal:,}; {then}, where trec_eval takes the docno.")
+            notes.append(f"Rows with the score of the row above: {n_equal:,}; {then}, trec_eval would sort by docno.")
     if n_infinite := int(np.isinf(table["score"]).sum()):
         notes.append(f"Rows with an infinite score: {n_infinite:,}; inf is above all other scores, -inf below.")
     of_question = table.groupby("place")
@@ -217,11 +219,12 @@ def _checked(
     hits = [page_hit(_with_pages(table, n_pages, one), asked, K) for one in (first, 1 - first)]
     so, otherwise = (int(of.sum()) for of in hits)
     won, lost = int((hits[1] > hits[0]).sum()), int((hits[1] < hits[0]).sum())
-    found = f"{so:,} of {len(asked):,} questions have a page with evidence among their first {K} passages"
+    have = f"have a page with evidence in the first {K} passages"
+    found = f"counted from {first}, {so:,} of {n_of(len(asked), 'question')} {have}"
     if won > 2 * lost and binomtest(won, won + lost, alternative="greater").pvalue < LIKELY:
         fix = f"leave out --pages-from {first}, or correct the pages" if proof == GIVEN else ASK
-        raise StudyError(f"{name}: with pages from {first} {found}, from {1 - first} {otherwise:,} have; {fix}")
-    return proof or f"which nothing proves: {found} so, and {otherwise:,} if pages count from {1 - first}"
+        raise StudyError(f"{name}: {found}; counted from {1 - first}, {otherwise:,}; {fix}")
+    return proof or f"which nothing proves: {found}; counted from {1 - first}, {otherwise:,}"
 
 
 def _with_pages(table: pd.DataFrame, n_pages: pd.Series, first: int) -> pd.DataFrame:
@@ -249,17 +252,21 @@ def _note_places(
     is_doc = read["doc_name"].isin(n_pages.index)
     is_page = read["page"] != NO_PAGE
     if not (is_doc & is_page).any():
-        wanted = "name each passage's page 'page', a position in the PDF, or give its text"
-        raise StudyError(f"{name}: no passage of a filing of the set names a page by its number; {wanted}")
+        value = next((one for one in table["given"] if one is not None), None)
+        has = "none has one" if value is None else f"its first page is {quoted(value)}"
+        fix = "name each passage's page 'page', a position in the PDF such as 12, or give its text"
+        raise StudyError(f"{name}: no passage of a filing of the set has a number as its page ({has}); {fix}")
     is_other = read["doc_name"].isin(archive.others)
     if is_other.any():
         n_filings, example = read.loc[is_other, "doc_name"].nunique(), quoted(read.loc[is_other, "doc_name"].iloc[0])
         of = f"{is_other.sum():,}, of {n_filings:,} filings such as {example}"
         harder = "the run searched a larger index than the study's rows, which is harder"
         notes.append(f"Rows of filings that FinanceBench has and this set does not: {of}; {harder}.")
-    over = int((table["last"] > table["first"]).sum())
-    if over:
+    if over := int((table["last"] > table["first"]).sum()):
         notes.append(f"Passages over two pages or three: {over:,}; each counts for all of its pages.")
+    has_break = table["text"].str.contains("\f", regex=False, na=False) & (table["rank"] <= K)
+    if n_breaks := int((has_break & (table["last"] == table["first"])).sum()):
+        notes.append(f"Passages among the first {K} with a page break: {n_breaks:,}; each counts for its named page.")
     for is_odd, what in (
         (~is_doc & ~is_other & (read["doc_name"] != ""), "a document that the set does not have"),
         (is_doc & ~is_page, f"no page by its number, {first} or higher"),
@@ -272,11 +279,21 @@ def _note_places(
             notes.append(f"Rows that name {what}: {is_odd.sum():,}, such as {example}; they keep their ranks.")
 
 
+def _note_absent(read: pd.DataFrame, questions: pd.DataFrame, answered: list[str], notes: list[str]) -> None:
+    """Note filings that questions of the run ask about and of which it has no passage."""
+    asked = questions[questions["question_id"].isin(answered) & ~questions["doc_name"].isin(read["doc_name"])]
+    if len(asked):
+        names = asked["doc_name"].unique()
+        never = f"Never retrieved: {n_of(len(names), 'filing')} that {n_of(len(asked), 'question')} ask about"
+        notes.append(f"{never}, such as {quoted(names[0])}; see that they are in the index.")
+
+
 def _depths(table: pd.DataFrame, answered: list[str], notes: list[str]) -> str:
     """How many passages questions have, in words; note those with fewer than K."""
     n_rows = table["question_id"].value_counts().reindex(answered, fill_value=0)
     if n_short := int((n_rows < K).sum()):
-        notes.append(f"Questions with fewer than {K} passages: {n_short:,}; recall at {K} is that of what they have.")
+        over = f"recall at {K} is taken over the passages there are"
+        notes.append(f"Questions with fewer than {K} passages: {n_short:,}; {over}.")
     least, most = int(n_rows.min()), int(n_rows.max())
     return f"{least:,} to {most:,}" if least < most else f"{most:,}"
 

@@ -108,6 +108,8 @@ FORMATS = {
     "by question, nested": {one["question_id"]: {"answer": "", "nodes": one["results"]} for one in PAIRS},
     "pairs": PAIRS,
     "pages in names": {"q1": ["ACME_2020_10K_page_49", "x/BOLT 2021.pdf#page=2"], "q2": ["C-1-p1"]},
+    "Haystack, a component": {one["question_id"]: {"retriever": {"documents": one["results"]}} for one in PAIRS},
+    "CSV, long texts": table([("qid", "doc", "page", "text"), *((*r[:3], "a\0" + "b" * 200_000) for r in ROWS)], ","),
     "in a component": [{"qid": one["question_id"], "retriever": {"documents": one["results"]}} for one in PAIRS],
     "LangChain": listed(langchain, passages="source_documents"),
     "LangChain, dumped": listed(lambda *row: {"lc": 1, "id": ["x"], "kwargs": langchain(*row)}, passages="context"),
@@ -149,18 +151,18 @@ def test_a_frame_is_read_as_a_file(tmp_path):
 def test_how_a_file_was_read_is_said_with_counts_and_examples(tmp_path):
     assert read(tmp_path, TREC).notes == [
         "Read my.trec (TREC): 3 passages, 1 to 2 for each of 2 of the set's 3 questions; pages from 0, which nothing "
-        "proves: 1 of 2 questions have a page with evidence among their first 5 passages so, and 0 if pages count from "
-        "1.",
+        "proves: counted from 0, 1 of 2 questions have a page with evidence in the first 5 passages; counted from 1, "
+        "0.",
         "Questions that the run does not have: 1, such as '7'.",
         "Documents named by a path, an ending or other case: 1, such as 'BOLT 2021.pdf', taken as 'BOLT 2021'.",
-        "Questions with fewer than 5 passages: 2; recall at 5 is that of what they have.",
+        "Questions with fewer than 5 passages: 2; recall at 5 is taken over the passages there are.",
     ]
 
 
 ROW = "q1 Q0 ACME_2020_10K#p0049 1 2.5 me\n"
 LISTED = '{"question_id": "q1", "pages": ["ACME_2020_10K#p1"%s]}\n'
 BOLT = "q1 Q0 BOLT 2021#p1 2 {} me\n"
-AGAIN = "Rows of a page that is ranked above already: 1; it counts where it is first."
+AGAIN = "Rows that repeat a page ranked higher: 1; only the first counts."
 EQUAL = "Rows with the score of the row above: 1; "
 RISES = "Questions with a row above one of a higher score: 1; "
 INFINITE = "Rows with an infinite score: 1; inf is above all other scores, -inf below."
@@ -174,7 +176,7 @@ SCORED = ', {"doc": "BOLT 2021", "page": 1, "score": 9}'
         (ROW + BOLT.format("-1e999"), INFINITE, 2),
         (LISTED % ', {"doc": "BOLT 2021", "page": true}', "0 or higher: 1, such as 'BOLT 2021, page True'; they", 2),
         (LISTED % ', {"doc": "BOLT 2021", "page": null}', "0 or higher: 1, such as 'BOLT 2021'; they", 2),
-        (ROW + "Q Q0 x#p1 1 1 me\n", "Questions not in the set: 1, such as 'Q'; their 1 passages are left out.", 1),
+        (ROW + "Q Q0 x#p1 1 1 me\n", "Questions not in the set: 1, such as 'Q'; their 1 passage left out.", 1),
         (ROW, "Questions that the run does not have: 2, such as 'q2'.", 1),
         (
             ROW + "q1 Q0 <b>#p01 2 1 me\n",
@@ -184,8 +186,8 @@ SCORED = ', {"doc": "BOLT 2021", "page": 1, "score": 9}'
         (ROW + "q1 Q0 BOLT 2021#p4 2 1 me\n", "Rows that name a page behind the last one of its filing: 1, such as", 2),
         (ROW + "q1 Q0 BOLT 2021 2 1 me\n", "Rows that name no page by its number, 0 or higher: 1, such as 'BOLT 2", 2),
         (LISTED % ', {"doc": "BOLT 2021", "page": 1.5}', "0 or higher: 1, such as 'BOLT 2021, page 1.5'; they", 2),
-        (ROW + BOLT.format(2.5), EQUAL + "the rank orders them, where trec_eval takes the docno.", 2),
-        (ROW + "q1 Q0 BOLT 2021#p1 1 2.5 me\n", EQUAL + "they stay in the given order", 2),
+        (ROW + BOLT.format(2.5), EQUAL + "ties follow the rank, trec_eval would sort by docno.", 2),
+        (ROW + "q1 Q0 BOLT 2021#p1 1 2.5 me\n", EQUAL + "ties keep the file's order", 2),
         (
             ROW + BOLT.format(3.5) + "q2 Q0 C-1#p1 1 2 me\nq2 Q0 C-1#p2 2 1 me\n",
             RISES + "rows are ordered by falling",
@@ -292,19 +294,17 @@ def test_a_first_page_in_doubt_is_asked_about_and_a_setting_against_the_numbers_
     ]
     path = tmp_path / "one.jsonl"
     path.write_text(lines_of(rows))
-    asked = "one.jsonl: with pages from 0 0 of 8 questions have .*, from 1 8 have; give --pages-from 0 or 1"
+    asked = "one.jsonl: counted from 0, 0 of 8 questions have .*; counted from 1, 8; give --pages-from 0 or 1"
     with pytest.raises(StudyError, match=asked):
         read_run(path, many, FILINGS)
     assert read_run(path, many, FILINGS, pages_from=1).run["page"].tolist()[::2] == [49, 1] * 4
-    with pytest.raises(StudyError, match="from 1 8 have; leave out --pages-from 0, or correct the pages"):
+    with pytest.raises(StudyError, match="counted from 1, 8; leave out --pages-from 0, or correct the pages"):
         read_run(path, many, FILINGS, pages_from=0)
     path.write_text(
         lines_of([one | {"question_id": f"{one['question_id']}{i}"} for i in range(4) for one in GOLD_FROM_1])
     )
     found = read_run(path, many, FILINGS)  # page 3 of three is none, counted from 0
-    assert (
-        "pages from 1, as no page is 0, and 4 are just behind a filing's last if pages count from 0" in found.notes[0]
-    )
+    assert "pages from 1, as no page is 0, and 4 would lie one past a filing's end, counted from 0" in found.notes[0]
     assert read(tmp_path, TREC.replace("#p1 ", "#p0 ")).notes[0].endswith("pages from 0, as there is a page 0.")
     with pytest.raises(StudyError, match="pages_from is 2; give 0 or 1"):
         read(tmp_path, TREC, pages_from=2)
@@ -426,11 +426,24 @@ UNSCORED = pd.DataFrame({"question_id": ["q1"] * 3, "doc": "C-1", "page": 1, "sc
             b"q1 Q0 acme#p1 1 1 x",
             "has no document of the set: its first is 'acme#p1', a filing is named 'ACME_2020_10K'",
         ),
-        (b"q1 Q0 C-1 1 1 x", "no passage of a filing of the set names a page by its number; name each passage's page"),
+        (b"q1 Q0 C-1 1 1 x", "no passage of a filing of the set has a number as its page .none has one.; name each"),
         (DOUBLE.encode(), "has each rank of question 'q1' several times; if the file has two runs"),
         (json.dumps({"a": DOCNOS, "b": DOCNOS}).encode(), "has the runs a, b; give each a file of its own"),
-        (b"question_id,doc,page\nq1,C-1,1,2\n", "line 2: 4 cells in place of 3; quote cells that have the delimiter"),
-        (b"id,doc,page\nq1,C-1,1\n", "line 2: no question among the keys id, doc, page; name its id 'question_id'"),
+        (
+            b"qid,doc,page,system\nq1,C-1,1,a\nq1,C-1,2,b",
+            "row 3: the system of this question is 'a' and 'b'; if the file",
+        ),
+        (b'{"q1": {"a": {"docs": []}, "b": {"docs": []}}}', "question 'q1': lists of passages in a, b; leave the one"),
+        (
+            b'{"qid": "q1", "docs": ["Document(id=7, content)"]}',
+            "line 1: the passage .* is a printed object; write its",
+        ),
+        (
+            b'{"qid": "q1", "docs": [{"doc": "C-1", "page": "folio"}]}',
+            "as its page .its first page is 'folio'.; name each",
+        ),
+        (b"question_id,doc,page\nq1,C-1,1,2\n", "row 2: 4 cells in place of 3; quote cells that have the delimiter"),
+        (b"id,doc,page\nq1,C-1,1\n", "row 2: no question among the keys id, doc, page; name its id 'question_id'"),
         (Path("none.trec"), "No such file or directory"),
         (FRAME[["question_id"]], "the frame: row 1: no question among the columns question_id"),
         (
