@@ -38,6 +38,7 @@ class Read(NamedTuple):
     evidence: pd.DataFrame
     apart: pd.DataFrame  # with ``kind``
     apart_evidence: pd.DataFrame
+    located: frozenset[tuple[str, str, int]]
 
 
 def read_dataset(root: Path, name: str, artifacts: Path | None = None) -> Dataset:
@@ -99,13 +100,14 @@ def _empty(
 def _with_questions(dataset: Dataset, found: Read) -> Dataset:
     apart = None
     if len(found.apart):
-        given = {"questions": found.apart, "evidence": found.apart_evidence, "part": "apart"}
+        given = {"questions": found.apart, "evidence": found.apart_evidence, "part": "apart", "located": found.located}
         apart = replace(dataset, name=f"{dataset.name}-apart", **given)
         kinds = found.apart.groupby("kind", sort=False)["question_id"].agg(list)
         for kind, ids in kinds.items():
             more = f" and {len(ids) - MOST_NAMED} more" if len(ids) > MOST_NAMED else ""
             report(f"Measured apart, {kind}: {', '.join(ids[:MOST_NAMED])}{more}")
-    return replace(dataset, questions=found.questions, evidence=found.evidence, apart=apart)
+    given = {"questions": found.questions, "evidence": found.evidence, "located": found.located}
+    return replace(dataset, **given, apart=apart)
 
 
 def _pages_from(file: Path, problems: Problems) -> int:
@@ -200,6 +202,12 @@ def _questions(records: Records, dataset: Dataset, described: dict[str, dict], p
     valid = [question for *_, question in records if question]
     has_answers = any(question.answer for question in valid if question.evidence)
     has_texts = any(piece.evidence_text for question in valid for piece in question.evidence)
+    located = {
+        (question.financebench_id, piece.doc_name or question.doc_name, piece.evidence_page_num)
+        for question in valid
+        for piece in question.evidence
+        if piece.is_index
+    }
     ids, rows, evidence = set(), {"": [], SEVERAL: [], UNANSWERABLE: []}, {"": [], SEVERAL: [], UNANSWERABLE: []}
     for line, doc_name, question in records:
         add = partial(problems.add, dataset.question_file, line=line)
@@ -239,7 +247,7 @@ def _questions(records: Records, dataset: Dataset, described: dict[str, dict], p
     columns = list(QUESTION_COLUMNS)
     frames = [pd.DataFrame(rows[""], columns=columns), pd.DataFrame(evidence[""], columns=EVIDENCE_COLUMNS)]
     apart = pd.DataFrame(rows[SEVERAL] + rows[UNANSWERABLE], columns=[*columns, "kind"])
-    return Read(*frames, apart, pd.DataFrame(evidence[SEVERAL], columns=EVIDENCE_COLUMNS))
+    return Read(*frames, apart, pd.DataFrame(evidence[SEVERAL], columns=EVIDENCE_COLUMNS), frozenset(located))
 
 
 def _pieces(
@@ -253,10 +261,10 @@ def _pieces(
         page = _page_of(piece, dataset.pages_from)
         if names and doc_name not in names:
             add(f"evidence.{number} is in {piece.doc_name}, not in the gold filing {doc_name}; remove it")
-        elif has_texts and not piece.evidence_text:
-            add(f"evidence.{number} has no text, and others have; quote the page, or remove all texts")
         elif page is None and not piece.evidence_text:
             add(f"evidence.{number} has neither a page nor a text; give one of the two")
+        elif has_texts and not piece.evidence_text:
+            add(f"evidence.{number} has a page and no text, and others have one; quote the page, or remove all texts")
         elif page is not None and page < 0:
             wrong = f"evidence.{number} has page {piece.evidence_page_num}, and pages count from {dataset.pages_from}"
             add(f"{wrong} (data/{SETTINGS}); correct one of the two")

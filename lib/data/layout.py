@@ -53,6 +53,8 @@ class Dataset:
     #: The questions that are measured apart, with ``kind``, SEVERAL or UNANSWERABLE, and their evidence; None without.
     apart: "Dataset | None" = field(default=None, kw_only=True)
     part: str = field(default="", kw_only=True)  # of the question file that the questions are; empty for the main one
+    #: Question, filing and page (from 0) of evidence whose page was found by its quotation.
+    located: frozenset[tuple[str, str, int]] = field(default=frozenset(), kw_only=True)
     pages_from: int = field(default=0, kw_only=True)  # number of a PDF's first page in the question file
     has_text: ClassVar[bool] = True  # whether the texts of filings and questions are available
 

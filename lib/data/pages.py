@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from itertools import chain
+from itertools import chain, compress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,6 +22,7 @@ from lib.schema import PAGE_COLUMNS
 from lib.text.tokens import words_in_any_script
 
 N_PROCESSES = 2
+ENOUGH = 0.8  # share of them with which a page is right even where the next one has them all
 MIN_OVERLAP = 0.5  # share of the evidence's words that are on its page: it was copied from the PDF's text
 SHIFTS, LEAST_MOVED, MOST_ELSEWHERE = (-1, 1), 2, 20  # pages; texts that prove a shift; those for each that denies it
 
@@ -91,14 +92,15 @@ def check_gold(dataset: Dataset, pages: pd.DataFrame, problems: Problems | None 
     evidence = pd.concat([one.evidence for one in sets])
     pieces = [*evidence[evidence["doc_name"].isin(filings.index)].itertuples(index=False)]
     words = [words_in_any_script(piece.text) for piece in pieces]
-    shift = _shift(pieces, words, filings)
+    is_given = [(piece.question_id, piece.doc_name, piece.page) not in dataset.located for piece in pieces]
+    shift = _shift([*compress(pieces, is_given)], [*compress(words, is_given)], filings)
     if shift:
         where, first = "before" if shift < 0 else "after", dataset.pages_from - shift
         proof = f"the evidence's texts stand one page {where} those given, so that pages count from {first}"
         problems.add(dataset.question_file, f"{proof}; write 'pages_from: {first}' into data/{SETTINGS}")
-    for piece, of_piece in zip(pieces, words, strict=True):
+    for piece, of_piece, is_claim in zip(pieces, words, is_given, strict=True):
         texts = filings[piece.doc_name]
-        if shift and _share(of_piece, texts, piece.page + shift) >= MIN_OVERLAP:
+        if shift and is_claim and _share(of_piece, texts, piece.page + shift) >= MIN_OVERLAP:
             continue
         if wrong := _wrong_page(piece, of_piece, texts, dataset.pages_from):
             problems.add(dataset.question_file, wrong, piece.line)
@@ -143,8 +145,12 @@ def _wrong_page(piece: NamedTuple, words: set[str], texts: Sequence[str], first:
         return f"{gold} is past its end ({len(texts)} pages, {first}-based); {fix}"
     if not texts[piece.page].strip():
         return f"{gold} has no text; recognise it (OCR), or {fix}"
-    if not words or (share := _share(words, texts, piece.page)) >= MIN_OVERLAP:
+    if not words or (share := _share(words, texts, piece.page)) >= ENOUGH:
         return ""
+    whole = next((page for page in (piece.page - 1, piece.page + 1) if _share(words, texts, page) == 1), None)
+    if share >= MIN_OVERLAP:
+        beside = f"{gold} has {share:.0%} of the evidence's words, and page {(whole or 0) + first} all; {fix}"
+        return beside if whole is not None else ""
     others = {page: _share(words, texts, page) for page in range(len(texts))}
     best = max(others, key=others.get)
     there = f", page {best + first} has {others[best]:.0%}" if others[best] >= MIN_OVERLAP else ""

@@ -31,6 +31,9 @@ BETWEEN_PAGES = re.compile(r"\s*(?:[,;&|\s]|\band\b)\s*")
 BETWEEN_NAMES = re.compile(r"\s*[;|\n]\s*")
 RANGE = re.compile(r"(\d{1,6})\s*[-–]\s*(\d{1,6})")
 MOST_PAGES = 20  # of a range
+#: A column whose loss would turn a question into another one.
+OF_EVIDENCE = re.compile(r"^(?!.*\bnotes?\b).*(?:\bpages?\b|quot|evidence|\bfiling|\bdocument)", re.I)
+NEAREST = "doc_name, evidence_page_num or evidence_text"
 
 Given = tuple[int, object]  # number of a line or row, and what stands there
 
@@ -75,7 +78,11 @@ def records_of(rows: Iterable[tuple[int, Sequence]], wanted: tuple[str, ...]) ->
     named = [name for name in header if name]
     if twice := {name for name in named if named.count(name) > 1}:
         raise ValueError(f"two columns are named {min(twice)!r}; rename or remove one")
-    has = {*fields_of(tuple(named), wanted).values()}
+    fields_by_name = fields_of(tuple(named), wanted)
+    has = {*fields_by_name.values()}
+    unread = [name for name in named if name not in fields_by_name]
+    if odd := next((name for name in unread if OF_EVIDENCE.search(name)), ""):
+        raise ValueError(f"column {odd!r} is not understood; name it {NEAREST}, or say in its name that it is a note")
     for fields in NEEDED[wanted]:
         if has.isdisjoint(fields):
             others = other_names()[fields[0]]

@@ -53,6 +53,9 @@ def new_folder(root: Path) -> Skeleton:
     folders = [folder for folder in (root, root / "pdfs") if folder.is_dir()]
     others = [path for folder in folders for path in sorted(folder.iterdir()) if path.is_file()]
     others += in_sub_folders(root / "pdfs")
+    for path in in_sub_folders(root):
+        if path.suffix.lower() == ".pdf" and path.relative_to(root).parts[0] not in ("pdfs", "data"):
+            problems.append(f"{path.relative_to(root)}: not read; move it into pdfs/, or a folder of it")
     for path in others:
         if path.suffix.lower() in DOCUMENT_ENDINGS and path.suffix.lower() not in (".pdf", ".jsonl"):
             problems.append(f"{path.relative_to(root)}: not read; print it to a PDF, if it is a filing")
@@ -108,8 +111,8 @@ def told(root: Path, made: Skeleton) -> str:
         [
             *lines,
             f"next: 1. look {documents} over: it was read from covers, and company is needed",
-            "      2. write a question a row: id, question, answer, its filing (doc_name), and the page of its evidence"
-            " (from 0) or the evidence quoted, or both; further evidence in further rows with the same id",
+            "      2. write a question a row: id, question, answer, its filing (doc_name), and the evidence quoted,"
+            " with or without its page (from 0), or the pages of all alone; further evidence in rows with the same id",
             f"      3. make measure DATASET={dataset} METHODS=bm25, then make book DATASET={dataset}",
         ]
     )

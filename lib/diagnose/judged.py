@@ -123,6 +123,8 @@ def archive_of(study: Study) -> Archive:
     """What is known of a study's filings, see :class:`lib.diagnose.places.Archive`."""
     is_financebench = study.dataset.collection == "financebench"
     others = financebench_filings() - {*study.filings["doc_name"]} if is_financebench else frozenset()
+    apart = study.dataset.apart.questions[["question_id", "question"]] if study.dataset.apart else pd.DataFrame()
+    apart = tuple(apart.to_numpy().ravel())
     if not study.has_text:
         return Archive(others=others)
     names = {*study.filings["doc_name"]}
@@ -131,4 +133,4 @@ def archive_of(study: Study) -> Archive:
         source = study.dataset.source(doc_name) if doc_name in names else None
         return read_labels(source) if source and source.suffix.lower() == ".pdf" else []
 
-    return Archive(lambda: texts_of_pages(study), labels, frozenset(others))
+    return Archive(lambda: texts_of_pages(study), labels, frozenset(others), apart)

@@ -16,6 +16,7 @@ from rich.text import Text
 
 from lib.analysis.breakdowns import MARK, MIN_QUESTIONS
 from lib.data.records import printable
+from lib.diagnose.advice import STEPS
 from lib.diagnose.fields import n_of
 from lib.diagnose.places import NO_PAGE
 from lib.files import ROOT, digest_of
@@ -37,7 +38,7 @@ SHARES = (
     "Of a question's pages with evidence: found among the first {k} passages; missed on another page of a filing that "
     "was retrieved; missed because the filing was not retrieved. The study's rows are measured on the same questions."
 )
-STEPS = (
+STEPS_SAY = (
     "Each step lowers one loss, the larger one first. A step is advised where this run loses more than the study's row "
     "with that step (the 95 % interval of the difference is above zero). The gain is what the step adds to page recall "
     "in the study, with the encoder that is named, on this run's questions; another pipeline may gain less."
@@ -51,6 +52,7 @@ ALONE = (
 )
 ALL, LEAST = "all questions", 0.005  # a share that a sentence mentions
 GAIN = gain("gain")
+STEPS_OF = {condition: [step.loss for step in steps] for condition, steps in STEPS.items()}  # losses with a step
 
 
 class Section(NamedTuple):
@@ -127,22 +129,32 @@ def _about(diagnosis, one) -> Iterator[str]:
 def _advice(diagnosis, one) -> Iterator[str]:
     """What to change in a run, for the larger loss first; and what its own numbers show to be done."""
     steps = diagnosis.actions[diagnosis.actions["run"] == one.name]
-    for place, (do, rows) in enumerate(steps[steps["loss"] != "depth"].groupby("do", sort=False)):
-        first, lost = rows.iloc[0], LOST[rows["loss"].iloc[0]][0]
-        which = ("Larger loss", "Smaller loss")[place] if steps["loss"].nunique() > 1 else "Loss"
-        is_gain = rows["gain_low"] > 0
-        if not first["is_shown"]:
-            beside = f"{one.name} is not shown to lose more than {title(first['method'])}"
-            yield f"{which}, {lost}: {beside}, so no step is advised."
-        elif not is_gain.any():
-            yield f"{which}, {lost}: {share(first, 'share')}; the study's own step shows no gain on these questions."
-        else:
-            gains = " and ".join(f"{gained(row)} with {row['encoder']}" for _, row in rows[is_gain].iterrows())
-            step = f"{do[:1].lower()}{do[1:]}"
-            yield f"{which}, {lost}: {share(first, 'share')}. Step: {step}."
-            yield f"In the study, on these questions, this step adds {gains}."
+    found = diagnosis.decomposition
+    own = found[(found["run"] == one.name) & (found["method"] == one.name)].iloc[0]
+    losses = sorted(STEPS_OF[one.condition], key=lambda loss: -own[loss]) if len(steps) else ()
+    for place, loss in enumerate(losses):
+        rows, which = (
+            steps[steps["loss"] == loss],
+            ("Larger loss", "Smaller loss")[place] if len(losses) > 1 else "Loss",
+        )
+        yield from _against(one.name, f"{which}, {LOST[loss][0]}: {share(own, loss)}", rows)
     for _, row in steps[(steps["loss"] == "depth") & (steps["gain"] > 0)].iterrows():
         yield f"The first {row['k']} passages of {one.name} find {gained(row)} more than the first {diagnosis.k}."
+
+
+def _against(run: str, lost: str, rows: pd.DataFrame) -> Iterator[str]:
+    """The step against a loss, of its rows of :func:`lib.diagnose.advice.actions`."""
+    if rows.empty:
+        yield f"{lost}. The study's step against it was not measured on these questions."
+    elif not rows["is_shown"].iloc[0]:
+        beside = f"{run} is not shown to lose more than {title(rows['method'].iloc[0])}"
+        yield f"{lost}; {beside}, so no step is advised."
+    elif not (is_gain := rows["gain_low"] > 0).any():
+        yield f"{lost}; the study's own step shows no gain on these questions."
+    else:
+        do, gains = rows["do"].iloc[0], [f"{gained(row)} with {row['encoder']}" for _, row in rows[is_gain].iterrows()]
+        yield f"{lost}. Step: {do[:1].lower()}{do[1:]}."
+        yield f"In the study, on these questions, this step adds {' and '.join(gains)}."
 
 
 def sections(diagnosis) -> Iterator[Section]:
@@ -160,7 +172,7 @@ def sections(diagnosis) -> Iterator[Section]:
         steps = _steps(diagnosis.actions)
         heads = {"Run": "run", "Step": "title", "Needs": "needs", "The run loses so": "own"}
         heads |= {"Advised": "advised", "Gain": "gain"}
-        yield section("What to change first", STEPS, steps, heads)
+        yield section("What to change first", STEPS_SAY, steps, heads)
     heads = {"Run": "run", "Compared with": "method", "Page recall": "reference_mean"}
     heads |= {"Difference": gain(low="low", high="high"), "p": "p", "p (Holm)": "p_holm", "Verdict": "verdict"}
     for family, head in (("beside", "Beside the study"), ("others", "Beside all other rows of the study")):

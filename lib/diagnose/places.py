@@ -38,6 +38,7 @@ class Archive(NamedTuple):
     texts: Callable[[], Mapping[Place, str]] | None = None  # of pages
     labels: Callable[[str], Sequence[str]] | None = None  # that a filing's PDF gives its pages; none where it has none
     others: frozenset[str] = frozenset()  # filings of the same source that the set has no question about
+    apart: tuple[str, ...] = ()  # ids and texts of questions that are measured apart
 
 
 class Numbered(NamedTuple):

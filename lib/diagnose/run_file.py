@@ -73,7 +73,7 @@ def read_run(
     name = FRAME if is_frame else Path(source).name
     parsed = _of_frame(source) if is_frame else parse(Path(source))
     notes: list[str] = []
-    table, answered = _of_questions(parsed, questions, name, notes)
+    table, answered = _of_questions(parsed, questions, archive, name, notes)
     table = _ranked(table, parsed.is_listed, name, notes)
     table = with_numbers(with_filings(table, filings, archive, name, notes), archive, name, notes)
     n_pages = filings.set_index("doc_name")["n_pages"]
@@ -122,7 +122,7 @@ def _words(text: str) -> str:
 
 
 def _of_questions(
-    parsed: Parsed, questions: pd.DataFrame, name: str, notes: list[str]
+    parsed: Parsed, questions: pd.DataFrame, archive: Archive, name: str, notes: list[str]
 ) -> tuple[pd.DataFrame, list[str]]:
     """The rows of the set's questions, with ``question_id``, and the ids of the questions that the run has."""
     ids = {one: one for one in questions["question_id"]}
@@ -136,8 +136,13 @@ def _of_questions(
     if twice := next((one for one, n in Counter(answered).items() if n > 1), "") if parsed.is_listed else "":
         raise StudyError(f"{name} has question {twice!r} twice, by its id and by its text; {TWO_RUNS}")
     others = [row.question for row in parsed.rows if row.question not in ids]
-    if n_others := len(parsed.questions) - len(answered):
-        example = next(one for one in parsed.questions if one not in ids)
+    unknown = [one for one in parsed.questions if one not in ids]
+    if apart := [one for one in unknown if _words(one) in {*map(_words, archive.apart)}]:
+        notes.append(f"Questions that are measured apart: {len(apart):,}, such as {quoted(apart[0])}; left out here.")
+        unknown = [one for one in unknown if one not in apart]
+    if unknown:
+        n_others, example = len(unknown), unknown[0]
+        others = [one for one in others if one in {*unknown}]
         said = f"Questions not in the set: {n_others:,}, such as {quoted(example)}"
         notes.append(f"{said}; their {n_of(len(others), 'passage')} left out.")
     answered = list(dict.fromkeys(answered))

@@ -154,8 +154,8 @@ BAD_QUESTIONS = [
     (evidence(evidence_page_num="F-1"), "evidence.0.evidence_page_num is 'F-1'; give a whole number"),
     (evidence(evidence_page_num=1.5), "evidence.0.evidence_page_num is 1.5; give a whole number"),
     (evidence(evidence_page_num=True), "evidence.0.evidence_page_num is True; give a whole number"),
-    (evidence(evidence_page_num=None, evidence_text=""), "evidence.0 has no text"),
-    (evidence(evidence_text=" \n"), "evidence.0 has no text"),
+    (evidence(evidence_page_num=None, evidence_text=""), "evidence.0 has neither a page nor a text"),
+    (evidence(evidence_text=" \n"), "evidence.0 has a page and no text"),
     (evidence(doc_name=BOLT), f"evidence.0 is in {BOLT}, not in the gold filing {ACME}"),
     (evidence(evidence_page_num=3), f"gold page 3 of {ACME} is past its end (3 pages, 0-based)"),
     (

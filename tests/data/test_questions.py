@@ -14,6 +14,7 @@ from lib.data.dataset import read_dataset, read_questions
 from lib.data.layout import SEVERAL, UNANSWERABLE
 from lib.data.located import FOR_PERSONS
 from lib.data.pages import check_gold, extract_pages
+from lib.data.rows import other_names
 from lib.data.skeleton import QUESTION_HEADER, new_folder, told
 from lib.schema import DatasetError, StudyError
 
@@ -315,12 +316,18 @@ def test_a_new_folder_has_records_from_covers_and_nothing_is_written_over(folder
         folder.pdf(name, *PAGES[name]).rename(at / f"{name}.pdf")
     (folder.root / "pdfs" / "old.htm").write_text("<html>")
     (folder.root / "My report.pdf").write_text("")
+    (folder.root / "2023").mkdir()
+    (folder.root / "2023" / "OTHER.pdf").write_text("")
     made = new_folder(folder.root)
     assert [path.name for path in made.written] == ["document_information.csv", "questions.csv"]
     records = [[filing[name] for name in ("doc_name", "doc_type", "doc_period")] for filing in made.filings]
     assert sorted(records) == [[ACME, "10-K", 2020], [BOLT, "10-K", 2020]]
     assert {filing["company"] for filing in made.filings} == {"Acme Corporation", "Bolt Inc."}
-    assert [problem.partition(":")[0] for problem in made.problems] == ["My report.pdf", "pdfs/old.htm"]
+    assert [problem.partition(":")[0] for problem in made.problems] == [
+        "My report.pdf",
+        "2023/OTHER.pdf",
+        "pdfs/old.htm",
+    ]
     text = told(folder.root, made)
     assert text.splitlines()[-1].startswith("      3. make measure DATASET=")
     (folder.root / "My report.pdf").unlink()
@@ -329,6 +336,35 @@ def test_a_new_folder_has_records_from_covers_and_nothing_is_written_over(folder
     assert places(read_dataset(folder.root, "mine")) == {"q1": (BOLT, [1])}
     again = new_folder(folder.root)
     assert (again.written, again.kept, made.written[1].read_bytes()) == ([], made.written, content)
+
+
+def test_other_names_of_columns_are_texts_and_one_of_evidence_that_is_not_understood_is_named(filings):
+    assert all(isinstance(name, str) for names in other_names().values() for name in names)
+    rows = [("No.", "Question", "File", "PDF page"), ("q1", "Revenue?", ACME, 2)]
+    assert places(loaded(filings, written_csv(rows))) == {"q1": (ACME, [2])}
+    rows[0] = ("No.", "Question", "File", "Page of it")
+    [line] = wrong(filings, written_csv([(*rows[0], "Page"), (*rows[1], 2)]))
+    assert "column 'Page of it' is not understood; name it doc_name, evidence_page_num or evidence_text" in line
+
+
+def test_pages_that_were_looked_for_do_not_vote_on_where_pages_count_from(filings):
+    given = [
+        ("q1", "Revenue?", "1", ACME, 3, "Revenue 4,210 3,980"),
+        ("q2", "Cost?", "1", BOLT, 2, "bolts 1,804 1,633"),
+    ]
+    quoted = ("q3", "Debt?", "1", BOLT, "", "The company has no debt of its own and none of others")
+    for rows in (given, [*given, quoted]):
+        [line] = wrong(filings, written_csv([HEADER, *rows]))
+        assert "so that pages count from 1; write 'pages_from: 1' into data/settings.yaml" in line
+
+
+def test_a_page_of_which_the_next_one_has_all_words_is_named(folder):
+    folder.text(ACME, "the cost of goods sold rose in the year by four per cent", "the cost of goods rose in the year")
+    folder.write()
+    (folder.root / "data" / "test_open_source.jsonl").unlink()
+    quote = "cost of goods sold rose by four"
+    [line] = wrong(folder, written_csv([HEADER, ("q1", "Cost?", "1", ACME, 1, quote)]))
+    assert "has 57% of the evidence's words, and page 0 all; correct evidence_page_num" in line
 
 
 def test_a_new_folder_without_filings_says_where_to_put_them(tmp_path):
