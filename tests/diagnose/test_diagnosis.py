@@ -152,7 +152,7 @@ def test_a_loss_without_a_measured_step_is_named_first_where_it_is_the_larger_on
         monkeypatch.setattr(module, "metrics_of", rows)
     monkeypatch.setattr(advice, "PROFILES", tmp_path)
     found = diagnosis_of(financebench, {"mine": export(financebench, "dense_records", tmp_path)})
-    first, second = (line for line in found.to_text(2000).splitlines() if " loss, " in line)
+    first, second = (line for line in found.to_text(2000).splitlines() if re.match("(Larger|Smaller) loss, ", line))
     assert re.fullmatch(
         "Larger loss, right filing, wrong page: 51% .*. The study's step against it was not measur.*", first
     )
