@@ -154,6 +154,7 @@ def corpus_sizes(study: Study) -> pd.DataFrame:
     ``total``, ``mean``, ``sd`` and ``n``; stored."""
 
     def make() -> pd.DataFrame:
+        study.need_filings("counting tokens")
         tables = {"": study.chunks} | {name: study.with_chunks(name).chunks for name in CUT}
         counts = {f"chunks {name}".strip(): table.groupby("doc_name").size() for name, table in tables.items()}
         counts = {"pages": study.pages.groupby("doc_name").size()} | counts
@@ -163,7 +164,6 @@ def corpus_sizes(study: Study) -> pd.DataFrame:
         rows = [(what, int(one.sum()), one.mean(), one.std(), len(one)) for what, one in counts.items()]
         return pd.DataFrame(rows, columns=["of", "total", "mean", "sd", "n"])
 
-    study.need_filings("counting tokens")
     params = {name: study.digest(name) for name in ("pages", "chunks", "questions")}
     params["settings"] = study.settings_of(("embedder",))
     return study.store.frame(CORPUS, params, make, 2, public=True)
