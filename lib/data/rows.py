@@ -31,9 +31,8 @@ BETWEEN_PAGES = re.compile(r"\s*(?:[,;&|\s]|\band\b)\s*")
 BETWEEN_NAMES = re.compile(r"\s*[;|\n]\s*")
 RANGE = re.compile(r"(\d{1,6})\s*[-–]\s*(\d{1,6})")
 MOST_PAGES = 20  # of a range
-#: A column whose loss would turn a question into another one.
-OF_EVIDENCE = re.compile(r"^(?!.*\bnotes?\b).*(?:\bpages?\b|quot|evidence|\bfiling|\bdocument)", re.I)
-NEAREST = "doc_name, evidence_page_num or evidence_text"
+#: What an unread column seems to be, where no column is: without it a question would be another one.
+SEEMS = (("evidence_page_num", re.compile(r"\bpages?\b", re.I)), ("evidence_text", re.compile("quot|evidence", re.I)))
 
 Given = tuple[int, object]  # number of a line or row, and what stands there
 
@@ -81,8 +80,10 @@ def records_of(rows: Iterable[tuple[int, Sequence]], wanted: tuple[str, ...]) ->
     fields_by_name = fields_of(tuple(named), wanted)
     has = {*fields_by_name.values()}
     unread = [name for name in named if name not in fields_by_name]
-    if odd := next((name for name in unread if OF_EVIDENCE.search(name)), ""):
-        raise ValueError(f"column {odd!r} is not understood; name it {NEAREST}, or say in its name that it is a note")
+    for field, seems in SEEMS if wanted == QUESTION_FIELDS else ():
+        odd = [name for name in unread if seems.search(name)]
+        if odd and has.isdisjoint((field, "evidence") if field == "evidence_text" else (field,)):
+            raise ValueError(f"column {odd[0]!r} is not understood; name it {field}, or remove it")
     for fields in NEEDED[wanted]:
         if has.isdisjoint(fields):
             others = other_names()[fields[0]]

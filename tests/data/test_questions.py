@@ -342,9 +342,11 @@ def test_other_names_of_columns_are_texts_and_one_of_evidence_that_is_not_unders
     assert all(isinstance(name, str) for names in other_names().values() for name in names)
     rows = [("No.", "Question", "File", "PDF page"), ("q1", "Revenue?", ACME, 2)]
     assert places(loaded(filings, written_csv(rows))) == {"q1": (ACME, [2])}
-    rows[0] = ("No.", "Question", "File", "Page of it")
-    [line] = wrong(filings, written_csv([(*rows[0], "Page"), (*rows[1], 2)]))
-    assert "column 'Page of it' is not understood; name it doc_name, evidence_page_num or evidence_text" in line
+    rows[0] = ("No.", "Question", "File", "Page seen")
+    [line] = wrong(filings, written_csv([(*rows[0], "Quote"), (*rows[1], "Revenue 4,210")]))
+    assert "column 'Page seen' is not understood; name it evidence_page_num, or remove it" in line
+    both = (*HEADER, "evidence_text_full_page", "Document type")
+    assert places(loaded(filings, written_csv([both, *((*row, "All", "10-K") for row in ROWS)]))) == TWO
 
 
 def test_pages_that_were_looked_for_do_not_vote_on_where_pages_count_from(filings):
