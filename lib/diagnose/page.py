@@ -132,6 +132,7 @@ def _advice(diagnosis, one) -> Iterator[str]:
     found = diagnosis.decomposition
     own = found[(found["run"] == one.name) & (found["method"] == one.name)].iloc[0]
     losses = sorted(STEPS_OF[one.condition], key=lambda loss: -own[loss]) if len(steps) else ()
+    losses = [loss for loss in losses if own[loss] >= LEAST]
     for place, loss in enumerate(losses):
         rows, which = (
             steps[steps["loss"] == loss],
