@@ -11,6 +11,7 @@ from lib.data.pdf import read_labels
 from lib.diagnose.places import Archive, financebench_filings
 from lib.diagnose.run_file import OutsideRun
 from lib.evaluation import METRIC_COLUMNS, evaluate_given, in_order, read_metrics
+from lib.method import memoized
 from lib.method_sets import baselines, in_comparisons
 from lib.metrics.frame import Metrics
 from lib.metrics.retrieval import marked
@@ -86,6 +87,7 @@ def checked_condition(given: str) -> str:
     return given
 
 
+@memoized
 def metrics_of(study: Study, condition: Condition) -> pd.DataFrame:
     """METRIC_COLUMNS of the study's rows under a condition, as published or as measured here, over all questions."""
     path, parts = study.outputs / METRICS_FILE, [study.published.metrics] if study.published else []
