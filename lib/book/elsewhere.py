@@ -12,21 +12,17 @@ import yaml
 
 from lib.analysis.calibration import ALL, systems
 from lib.analysis.measured import with_filings
-from lib.answers.answers import best_baseline
+from lib.diagnose.judged import judged, metrics_of
 from lib.diagnose.run_file import read_run
-from lib.evaluation import read_metrics
 from lib.files import ROOT
 from lib.metrics.frame import Metrics
-from lib.metrics.retrieval import doc_recall, page_recall
-from lib.published import METRICS_FILE
 from lib.schema import Condition
 from lib.stats import Resampling, columns_of, wilson
 from lib.study import Study
 
 FOLDER = ROOT / "data" / "elsewhere"
 K = 5
-MEASURES = {"doc_recall": doc_recall, "page_recall": page_recall}
-BESIDE = ("dense_records", "ahead")  # and dense search, and the best standard method
+MEASURES = ("doc_recall", "page_recall")
 #: What a labelled system was given, as its name says it and in words, in the order of the table.
 GIVEN = {
     "closedBook": "no filing",
@@ -82,8 +78,8 @@ def files_of(study: Study) -> list[Path]:
 
 
 def measured_elsewhere(study: Study) -> pd.DataFrame:
-    """The runs, and the study's rows on the same questions: dense search, the best standard method, matched dense
-    search and Ahead, where they were measured under the run's condition.
+    """The runs, and the study's rows beside them as :func:`lib.diagnose.judged.judged` has them: dense search, the best
+    standard method, matched dense search and Ahead, where they were measured under the run's condition.
 
     Returns:
         group (runs over the same questions under one condition, from 1), condition, method (a run's name or a row of
@@ -91,24 +87,21 @@ def measured_elsewhere(study: Study) -> pd.DataFrame:
         each of MEASURES at K over these with ``_low`` and ``_high``, and so with ``_all`` over all questions, where an
         unanswered one counts 0.
     """
-    metrics, draws = Metrics(read_metrics(study.outputs / METRICS_FILE)), Resampling.of(study)
-    standard = best_baseline(metrics, K)
-    names = dict.fromkeys(("dense", standard, *BESIDE))
-    grouped: dict[tuple, list[dict]] = {}
+    draws, of_runs, beside = Resampling.of(study), {}, {}
     for one in published_runs(study):
-        outside = read_run(one.file, study.questions, study.filings)
-        answered = study.questions["question_id"][study.questions["question_id"].isin(outside.answered)]
-        values = {name: measure(outside.run, study.questions, K) for name, measure in MEASURES.items()}
-        group = grouped.setdefault((one.condition, *answered), [])
-        group.append({"method": one.name, "is_run": True} | _means(draws, values, answered))
-    for condition, *answered in grouped:
-        for name in (name for name in names if ((name, condition), "page_recall", K) in metrics):
-            values = {measure: metrics[(name, condition), measure, K] for measure in MEASURES}
-            row = {"method": name, "is_run": False} | _means(draws, values, answered)
-            grouped[condition, *answered].append(row)
-    rows = [{"group": place, "condition": key[0]} | row for place, key in enumerate(grouped, 1) for row in grouped[key]]
-    found = pd.DataFrame(rows)
-    return found.assign(is_best=found["method"] == standard)
+        run = judged(study, one.name, read_run(one.file, study.questions, study.filings), None, one.condition, K)
+        group = run.condition, *run.questions["question_id"]
+        of_runs.setdefault(group, []).append((one.name, Metrics(run.whole.assign(condition="standard"))))
+        beside[group] = run.beside
+    rows = []
+    for place, (group, runs) in enumerate(of_runs.items(), 1):
+        condition, *answered = group
+        metrics = Metrics(metrics_of(study, condition).assign(condition="standard"))
+        for name, of in [*runs, *((name, metrics) for name in dict.fromkeys(("dense", *beside[group])))]:
+            about = {"group": place, "condition": condition, "method": name, "is_run": of is not metrics}
+            about["is_best"] = name == beside[group][0]
+            rows.append(about | _means(draws, {measure: of[name, measure, K] for measure in MEASURES}, answered))
+    return pd.DataFrame(rows)
 
 
 def _means(draws: Resampling, values: Mapping[str, pd.Series], answered: Sequence[str]) -> dict[str, float]:

@@ -49,3 +49,11 @@ def test_a_pdf_that_is_cut_is_named(amended, share, behind):
         end = start + int((first_end if start == 0 else len(content) - start) * share)
         amended.write_bytes(content[:end] + behind)
         assert read_texts(amended) == ([], "is damaged, truncated or not a PDF; download it again")
+
+
+def test_what_a_pdf_prints_as_the_number_of_a_page_is_read(filing):
+    assert pdf.read_labels(filing) == []
+    with pymupdf.open(filing) as opened:
+        opened.set_page_labels([{"startpage": 0, "style": "r"}, {"startpage": 2, "style": "D", "prefix": "F-"}])
+        opened.saveIncr()
+    assert pdf.read_labels(filing) == ["i", "ii", "F-1", "F-2"]

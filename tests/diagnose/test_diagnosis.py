@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pandas as pd
+import pymupdf
 import pytest
 import pytrec_eval
 
@@ -230,6 +231,21 @@ def test_texts_of_passages_are_compared_with_the_evidence(mine, tmp_path):
     assert means["answered", "ctx_rouge_l", 5] == pytest.approx(1 / 2)
     assert means["all", "ctx_rouge_l", 5] == pytest.approx(1 / 3)
     assert not diagnosis_of(mine, {"mine": run.drop(columns="text")}).metrics["metric"].isin(["ctx_bleu"]).any()
+
+
+def test_a_label_is_the_page_that_its_pdf_prints_it_on(tmp_path):
+    made = DatasetFolder(tmp_path / "own")
+    path = made.pdf("Acme_10K", "Cover", "Contents", "Acme sold 5 tools", "Other page")
+    with pymupdf.open(path) as opened:
+        opened.set_page_labels([{"startpage": 0, "style": "r"}, {"startpage": 2, "style": "D"}])
+        opened.saveIncr()
+    made.question("qAcme", "Acme_10K", (2, "Acme sold 5 tools"))
+    study = open_folder(made.write(), tmp_path / "artifacts", {"significance.n_draws": 100}, "own")
+    nodes = [{"file_name": "Acme_10K.pdf", "page_label": label} for label in ("ii", "1")]
+    (tmp_path / "my.json").write_text(json.dumps([{"question_id": "qAcme", "source_nodes": nodes}]))
+    found = diagnosis_of(study, {"mine": tmp_path / "my.json"})
+    assert found.judged[0].run["page"].tolist() == [1, 2]
+    assert found.decomposition["found"].tolist() == [1]
 
 
 def test_several_runs_stand_beside_each_other(mine, tmp_path):
