@@ -12,7 +12,7 @@ from lib.schema import Condition, StudyError
 TRAINED = ("page_scorer", "ahead")
 
 RERANKER = "reranker"
-#: Rows that add something behind a match of filings: what, and the matched row without it.
+#: Rows that add something after the metadata match: what, and the matched row without it.
 ADDED = {
     "dense_records_rerank": (RERANKER, "dense_records"),
     "hybrid_rrf_records_rerank": (RERANKER, "hybrid_rrf_records"),
@@ -79,7 +79,7 @@ def compared(profile: Settings) -> list[tuple[str, Condition]]:
 
 
 def added_behind(matched: Sequence[str], available: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """What available rows add behind a match of filings: name → what, and the matched row that lacks it."""
+    """What available rows add after the metadata match: name → what, and the matched row that lacks it."""
     return {
         name: (what, base)
         for name, (what, base) in ADDED.items()

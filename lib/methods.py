@@ -200,16 +200,16 @@ row("ahead", title="Ahead",
     inputs=partial(ahead.inputs, kinds=True), needs=(TRAINING, RECORDS))
 
 # Untrained rivals of the trained rows: filings are matched before the search.
-matched_by_records("dense_records", title="Dense, filings matched by records", of="dense")
-matched_by_records("bm25_records", title="BM25, filings matched by records", of="bm25")
-matched_by_records("hybrid_rrf_records", title="Hybrid RRF, filings matched by records", of="hybrid_rrf")
-matched_by_records("parent_child_records", title="Parent-child, filings matched by records", of="parent_child")
-matched_by_records("multi_hyde_records", title="Multi-HyDE, filings matched by records", of="multi_hyde")
-matched_by_covers("dense_covers", title="Dense, filings matched by cover pages", of="dense")
-matched_by_covers("bm25_covers", title="BM25, filings matched by cover pages", of="bm25")
-matched_by_covers("hybrid_rrf_covers", title="Hybrid RRF, filings matched by cover pages", of="hybrid_rrf")
-matched_by_covers("parent_child_covers", title="Parent-child, filings matched by cover pages", of="parent_child")
-matched_by_covers("multi_hyde_covers", title="Multi-HyDE, filings matched by cover pages", of="multi_hyde")
+matched_by_records("dense_records", title="Dense, metadata match", of="dense")
+matched_by_records("bm25_records", title="BM25, metadata match", of="bm25")
+matched_by_records("hybrid_rrf_records", title="Hybrid RRF, metadata match", of="hybrid_rrf")
+matched_by_records("parent_child_records", title="Parent-child, metadata match", of="parent_child")
+matched_by_records("multi_hyde_records", title="Multi-HyDE, metadata match", of="multi_hyde")
+matched_by_covers("dense_covers", title="Dense, metadata match (cover pages)", of="dense")
+matched_by_covers("bm25_covers", title="BM25, metadata match (cover pages)", of="bm25")
+matched_by_covers("hybrid_rrf_covers", title="Hybrid RRF, metadata match (cover pages)", of="hybrid_rrf")
+matched_by_covers("parent_child_covers", title="Parent-child, metadata match (cover pages)", of="parent_child")
+matched_by_covers("multi_hyde_covers", title="Multi-HyDE, metadata match (cover pages)", of="multi_hyde")
 
 # Page scorers with another stage two; folds by company.
 row("page_scorer_order", title="Page scorer, page order", family=ORDERED,
@@ -256,29 +256,29 @@ row("page_scorer_best_sum", title="Page scorer with header, sum of scores", fami
     source="kobeissi2026", score=pages.score, settings=("embedder", "page_scorer", "page_scorer_best"),
     options={"scorer": "best", "order": "sum"}, changes="page_scorer", needs=(TRAINING, RECORDS))
 matched_by_records("page_scorer_order_records",
-    title="Page scorer, page order, filings matched by records", of="page_scorer_order")
+    title="Page scorer, page order, metadata match", of="page_scorer_order")
 matched_by_covers("page_scorer_order_covers",
-    title="Page scorer, page order, filings matched by cover pages", of="page_scorer_order")
+    title="Page scorer, page order, metadata match (cover pages)", of="page_scorer_order")
 matched_by_records("page_scorer_sum_records",
-    title="Page scorer, sum of scores, filings matched by records", of="page_scorer_sum")
+    title="Page scorer, sum of scores, metadata match", of="page_scorer_sum")
 matched_by_covers("page_scorer_sum_covers",
-    title="Page scorer, sum of scores, filings matched by cover pages", of="page_scorer_sum")
+    title="Page scorer, sum of scores, metadata match (cover pages)", of="page_scorer_sum")
 matched_by_records("page_scorer_light_order_records",
-    title="Light page scorer, page order, filings matched by records", of="page_scorer_light_order")
+    title="Light page scorer, page order, metadata match", of="page_scorer_light_order")
 matched_by_covers("page_scorer_light_order_covers",
-    title="Light page scorer, page order, filings matched by cover pages", of="page_scorer_light_order")
+    title="Light page scorer, page order, metadata match (cover pages)", of="page_scorer_light_order")
 matched_by_records("page_scorer_light_sum_records",
-    title="Light page scorer, sum of scores, filings matched by records", of="page_scorer_light_sum")
+    title="Light page scorer, sum of scores, metadata match", of="page_scorer_light_sum")
 matched_by_covers("page_scorer_light_sum_covers",
-    title="Light page scorer, sum of scores, filings matched by cover pages", of="page_scorer_light_sum")
+    title="Light page scorer, sum of scores, metadata match (cover pages)", of="page_scorer_light_sum")
 matched_by_records("page_scorer_best_order_records",
-    title="Page scorer with header, page order, filings matched by records", of="page_scorer_best_order")
+    title="Page scorer with header, page order, metadata match", of="page_scorer_best_order")
 matched_by_covers("page_scorer_best_order_covers",
-    title="Page scorer with header, page order, filings matched by cover pages", of="page_scorer_best_order")
+    title="Page scorer with header, page order, metadata match (cover pages)", of="page_scorer_best_order")
 matched_by_records("page_scorer_best_sum_records",
-    title="Page scorer with header, sum of scores, filings matched by records", of="page_scorer_best_sum")
+    title="Page scorer with header, sum of scores, metadata match", of="page_scorer_best_sum")
 matched_by_covers("page_scorer_best_sum_covers",
-    title="Page scorer with header, sum of scores, filings matched by cover pages", of="page_scorer_best_sum")
+    title="Page scorer with header, sum of scores, metadata match (cover pages)", of="page_scorer_best_sum")
 
 # The page ranker without training, and without the hand-written page kinds.
 row("ahead_untrained", title="Identity and words, untrained", family=GENERAL,
@@ -295,7 +295,7 @@ row("ahead_general", title="Ahead without hand-written page kinds", family=GENER
     ),
     source="burges2010lambdamart", score=ahead.score, settings=("embedder", "bm25", "ahead"), inputs=ahead.inputs,
     changes="ahead", needs=(TRAINING, RECORDS))
-row("ahead_covers", title="Ahead by cover pages", family=GENERAL,
+row("ahead_covers", title="Ahead, metadata match (cover pages)", family=GENERAL,
     pipeline=(
         "question → best pages by words, pairs of words, windows, statements and identity → boosted trees, trained "
         "on several question sets, beside the untrained sum of identity and words; page kinds by hand-written "
@@ -306,7 +306,7 @@ row("ahead_covers", title="Ahead by cover pages", family=GENERAL,
     needs=(TRAINING,))
 
 # Several pages: each line item of a question's formula is searched for.
-row("items_apart_records", title="Hybrid RRF, filings matched by records, items apart", family=MATCHED,
+row("items_apart_records", title="Hybrid RRF, metadata match, items apart", family=MATCHED,
     pipeline=(
         "question and each line item of its formula, where it has two → company, period and form → the filings whose "
         "records fit best → Hybrid RRF → one list by best rank"
@@ -314,7 +314,7 @@ row("items_apart_records", title="Hybrid RRF, filings matched by records, items 
     source="ammann2025decomposition", score=items.score, uses=("hybrid_rrf_records",),
     options={"first_stage": "hybrid_rrf_records"}, inputs=items.inputs,
     version=2)
-row("items_again_records", title="Hybrid RRF, filings matched by records, missing items again", family=MATCHED,
+row("items_again_records", title="Hybrid RRF, metadata match, missing items again", family=MATCHED,
     pipeline=(
         "question → company, period and form → the filings whose records fit best → Hybrid RRF → each line item of its "
         "formula, where it has two, that no page of the first 5 has is searched for → its best page last of the 5"
@@ -368,7 +368,7 @@ row("page_scorer_light_order_template", title="Light page scorer, page order, te
     options={"scorer": "light", "by": "template", "order": "page"}, changes="page_scorer_light_order",
     needs=(TRAINING,))
 matched_by_records("page_scorer_light_order_template_records",
-    title="Light page scorer, page order, templates held out, filings matched by records",
+    title="Light page scorer, page order, templates held out, metadata match",
     of="page_scorer_light_order_template")
 
 # A search as the study published it, in a vector store.
@@ -490,21 +490,21 @@ row("crag", title="Corrective RAG", family=AKARSU,
     inputs=lambda search: judged.verdicts(search).to_dict("records"), writes={"judge": 1.0, "correction": 1.0},
     conditions=STANDARD, version=2)
 
-# What a reranker, or a written context, adds behind the match.
+# What a reranker, or a written context, adds after the metadata match.
 matched_by_records("contextual_hybrid_records",
-    title="Contextual hybrid, written context, filings matched by records", of="contextual_hybrid")
-reranked("dense_records_rerank", title="Dense, filings matched by records, reranker", of="dense_records", n=20)
+    title="Contextual hybrid, written context, metadata match", of="contextual_hybrid")
+reranked("dense_records_rerank", title="Dense, metadata match, reranker", of="dense_records", n=20)
 reranked("multi_hyde_records_rerank",
-    title="Multi-HyDE, filings matched by records, reranker", of="multi_hyde_records", n=20)
+    title="Multi-HyDE, metadata match, reranker", of="multi_hyde_records", n=20)
 reranked("hybrid_rrf_records_rerank",
-    title="Hybrid RRF, filings matched by records, reranker", of="hybrid_rrf_records", n=50)
+    title="Hybrid RRF, metadata match, reranker", of="hybrid_rrf_records", n=50)
 matched_by_covers("contextual_hybrid_covers",
-    title="Contextual hybrid, written context, filings matched by cover pages", of="contextual_hybrid")
-reranked("dense_covers_rerank", title="Dense, filings matched by cover pages, reranker", of="dense_covers", n=20)
+    title="Contextual hybrid, written context, metadata match (cover pages)", of="contextual_hybrid")
+reranked("dense_covers_rerank", title="Dense, metadata match (cover pages), reranker", of="dense_covers", n=20)
 reranked("multi_hyde_covers_rerank",
-    title="Multi-HyDE, filings matched by cover pages, reranker", of="multi_hyde_covers", n=20)
+    title="Multi-HyDE, metadata match (cover pages), reranker", of="multi_hyde_covers", n=20)
 reranked("hybrid_rrf_covers_rerank",
-    title="Hybrid RRF, filings matched by cover pages, reranker", of="hybrid_rrf_covers", n=50)
+    title="Hybrid RRF, metadata match (cover pages), reranker", of="hybrid_rrf_covers", n=50)
 
 # Kim et al., "Optimizing Retrieval Strategies for Financial QA Documents" (2025): queries, weights, tables.
 row("keyword_query", title="Key terms", family=KIM,
@@ -646,23 +646,23 @@ row("element_bm25", title="BM25, element chunks", family=YEPES,
     pipeline="question → finance tokens → BM25 over titles, text and whole tables (not in the paper)",
     source="robertson2009bm25", score=bm25.score, settings=("bm25",), chunking="elements", changes="bm25", version=2)
 
-# Short chunks behind the match.
-matched_by_records("fixed_128_records", title="Chunks of 128 tokens, filings matched by records", of="fixed_128")
-matched_by_covers("fixed_128_covers", title="Chunks of 128 tokens, filings matched by cover pages", of="fixed_128")
+# Short chunks after the metadata match.
+matched_by_records("fixed_128_records", title="Chunks of 128 tokens, metadata match", of="fixed_128")
+matched_by_covers("fixed_128_covers", title="Chunks of 128 tokens, metadata match (cover pages)", of="fixed_128")
 matched_by_records("hybrid_fixed_128_records",
-    title="Hybrid RRF, chunks of 128 tokens, filings matched by records", of="hybrid_fixed_128")
+    title="Hybrid RRF, chunks of 128 tokens, metadata match", of="hybrid_fixed_128")
 matched_by_covers("hybrid_fixed_128_covers",
-    title="Hybrid RRF, chunks of 128 tokens, filings matched by cover pages", of="hybrid_fixed_128")
-matched_by_records("fixed_256_records", title="Chunks of 256 tokens, filings matched by records", of="fixed_256")
-matched_by_covers("fixed_256_covers", title="Chunks of 256 tokens, filings matched by cover pages", of="fixed_256")
+    title="Hybrid RRF, chunks of 128 tokens, metadata match (cover pages)", of="hybrid_fixed_128")
+matched_by_records("fixed_256_records", title="Chunks of 256 tokens, metadata match", of="fixed_256")
+matched_by_covers("fixed_256_covers", title="Chunks of 256 tokens, metadata match (cover pages)", of="fixed_256")
 matched_by_records("hybrid_fixed_256_records",
-    title="Hybrid RRF, chunks of 256 tokens, filings matched by records", of="hybrid_fixed_256")
+    title="Hybrid RRF, chunks of 256 tokens, metadata match", of="hybrid_fixed_256")
 matched_by_covers("hybrid_fixed_256_covers",
-    title="Hybrid RRF, chunks of 256 tokens, filings matched by cover pages", of="hybrid_fixed_256")
-matched_by_records("fixed_512_records", title="Chunks of 512 tokens, filings matched by records", of="fixed_512")
-matched_by_covers("fixed_512_covers", title="Chunks of 512 tokens, filings matched by cover pages", of="fixed_512")
+    title="Hybrid RRF, chunks of 256 tokens, metadata match (cover pages)", of="hybrid_fixed_256")
+matched_by_records("fixed_512_records", title="Chunks of 512 tokens, metadata match", of="fixed_512")
+matched_by_covers("fixed_512_covers", title="Chunks of 512 tokens, metadata match (cover pages)", of="fixed_512")
 matched_by_records("hybrid_fixed_512_records",
-    title="Hybrid RRF, chunks of 512 tokens, filings matched by records", of="hybrid_fixed_512")
+    title="Hybrid RRF, chunks of 512 tokens, metadata match", of="hybrid_fixed_512")
 matched_by_covers("hybrid_fixed_512_covers",
-    title="Hybrid RRF, chunks of 512 tokens, filings matched by cover pages", of="hybrid_fixed_512")
+    title="Hybrid RRF, chunks of 512 tokens, metadata match (cover pages)", of="hybrid_fixed_512")
 # fmt: on

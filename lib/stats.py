@@ -129,13 +129,13 @@ def holm(p_values: Sequence[float]) -> np.ndarray:
 
 def tier(low: float, high: float, p: float) -> str:
     """What a difference is called: a *gain* (or *loss*) where ``p`` (Holm's, where it is one of a family) is below
-    1 - LEVEL; a *likely* one where only its interval is on one side of zero; else *not shown*. A dash without test."""
+    1 - LEVEL; *likely* where only its interval is on one side of zero; else *inconclusive*. A dash without test."""
     if pd.isna(low) or pd.isna(p):
         return "–"
     word = "gain" if low + high > 0 else "loss"
     if p < round(1 - LEVEL, 12):
         return word
-    return f"likely {word}" if low > 0 or high < 0 else "not shown"
+    return f"likely {word}" if low > 0 or high < 0 else "inconclusive"
 
 
 @dataclass(frozen=True)

@@ -205,7 +205,7 @@ def test_a_comparison_has_the_columns_of_published_tables():
 
 
 def test_a_difference_is_called_by_one_rule():
-    called = {(0.1, 0.2, 0.01): "gain", (0.1, 0.2, 0.05): "likely gain", (-0.1, 0.2, 0.2): "not shown"}
+    called = {(0.1, 0.2, 0.01): "gain", (0.1, 0.2, 0.05): "likely gain", (-0.1, 0.2, 0.2): "inconclusive"}
     called |= {(-0.2, -0.1, 0.01): "loss", (-0.2, -0.1, 0.2): "likely loss"}
     called |= {(0.1, 0.2, np.nan): "–", (np.nan, np.nan, 0.01): "–"}
     assert {one: m.tier(*one) for one in called} == called
@@ -242,7 +242,7 @@ def test_pairs_of_columns_are_compared_and_corrected_together():
     found = m.compare_pairs(values, [("a", ("b", "given")), ("a", "c")], draws())
     assert [*found.index] == [("a", ("b", "given")), ("a", "c")]
     assert found["difference"].tolist() == [0.5, 0]
-    assert found["verdict"].tolist() == ["not shown"] * 2
+    assert found["verdict"].tolist() == ["inconclusive"] * 2
     assert found["p_holm"].tolist() == [min(1, 2 * found["p"].iloc[0]), 1]
 
 

@@ -31,7 +31,7 @@ LOSSES = ("lost", "inside", "found")
 CELLS_READ = ("embedder", "page_scorer", "page_scorer_light", "run")
 COMPARED = {"reference_mean": "first", "mean": "second"} | {name: name for name in ("difference", "low", "high")}
 COMPARED |= {"p_holm": "p"}
-#: Rows of the figure of both encoders, beside those behind a match.
+#: Rows of the figure of both encoders, beside those after the metadata match.
 DRAWN = "dense hybrid_rrf parent_child multi_hyde rerank multi_hyde_rerank page_scorer page_scorer_order".split()
 DRAWN = [name + match for match in ("", "_records") for name in (*DRAWN, "page_scorer_light_order")]
 DRAWN += ["page_then_chunk", "ahead", "dense_records_rerank"]
@@ -66,7 +66,7 @@ def changes(first: Study, second: Study, k: int) -> pd.DataFrame:
     shared = [run for run in shared if first.run_entry(*run).digest != second.run_entry(*run).digest]
     table, draws = pd.DataFrame(shared, columns=["method", "condition"]), Resampling.of(first)
     both = [evaluate_runs(study, shared) for study in (first, second)]
-    is_matched = ["matched by" in METHODS[name].title for name in table["method"]]
+    is_matched = ["metadata match" in METHODS[name].title for name in table["method"]]
     table["searched"] = np.select([table["condition"] != CONDITIONS[0], is_matched], [GIVEN, MATCH], ALL)
     for what in LOSSES:
         before, after = ({run: losses(metrics, run, k)[what] for run in shared} for metrics in both)
@@ -85,7 +85,7 @@ def drawn_losses(moved: pd.DataFrame) -> dict[str, list[pd.DataFrame]]:
     """What the DRAWN rows of :func:`changes` lose with the filing and inside it, with either encoder (``mean``)."""
     rows = moved[(moved["condition"] == CONDITIONS[0]) & moved["method"].isin(DRAWN)]
     rows = rows.sort_values("searched", kind="stable").set_index("method")
-    heads = {"lost with the filing": "lost", "lost inside the filing": "inside"} if len(rows) else {}
+    heads = {"filing not retrieved": "lost", "page not retrieved": "inside"} if len(rows) else {}
     ends = ("first", "second")
     return {head: [rows[[f"{part}_{end}"]].set_axis(["mean"], axis=1) for end in ends] for head, part in heads.items()}
 

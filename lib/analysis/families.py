@@ -48,10 +48,10 @@ def members(family: str) -> list[Contrast]:
 
 
 def rival_titles(scorer: str, rival: Run) -> tuple[str, str]:
-    """A pair of the family *rivals* as tables print it; all of them have their filings matched by records, or given."""
+    """A pair of the family *rivals* as tables print it, all after the metadata match or with the filing given."""
     known = "Dense, filing given" if isinstance(rival, tuple) else METHODS[rival].title
-    short = METHODS[scorer].title.partition(", filings")[0]
-    return short, known.replace("filings matched by records", "same match")
+    short = METHODS[scorer].title.partition(", metadata match")[0]
+    return short, known.replace("metadata match", "same match")
 
 
 def page_recalls(metrics: Metrics, k: int) -> pd.DataFrame:

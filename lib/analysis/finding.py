@@ -76,7 +76,7 @@ def on_unseen(study: Study, k: int) -> Unseen | None:
 
 
 def by_tokens(study: Study) -> dict[str, object] | None:
-    """What short chunks behind the match and Ahead find within equal numbers of tokens.
+    """What short chunks after the metadata match and Ahead find within equal numbers of tokens.
 
     Returns:
         ``budget``, and of ``pages`` and ``lines`` of the evidence the recalls of ``short`` and ``ahead``; the same of
@@ -137,8 +137,8 @@ def on_second_set(study: Study, k: int) -> pd.Series | None:
 
 
 def with_better_encoder(study: Study, before: pd.Series, k: int) -> dict[str, tuple[float, float]]:
-    """Page recall of dense search, also behind a match, and of Ahead: ``before`` (by method), and as published with the
-    better encoder; empty where nothing is, or the profile has that encoder."""
+    """Page recall of dense search, also after the metadata match, and of Ahead: ``before`` (by method), and as published
+    with the better encoder; empty where nothing is, or the profile has that encoder."""
     published = Published.of(study.dataset.name, encoders.BETTER)
     if published is None or study.profile.name == encoders.BETTER:
         return {}

@@ -41,8 +41,8 @@ IDENTITIES = {"none": "Not matched", "covers": "Covers", "records": "Records", "
 CHANGES: dict[str, dict[str, str]] = {
     "Chunks in page order": {"order": "page"},
     "Chunks by the sum of both scores": {"order": "sum"},
-    "Filings matched by cover pages": {"identity": "covers"},
-    "Filings matched by records": {"identity": "records"},
+    "Metadata match (cover pages)": {"identity": "covers"},
+    "Metadata match": {"identity": "records"},
     "Filing given": {"identity": "given"},
     "The light page scorer in place of fine-tuning": {"scorer": "light"},
     "A header before each page": {"scorer": "best"},

@@ -23,11 +23,11 @@ MEASURES = ["page_recall", "line_recall"]
 MAX_ENDED = 0.05  # the share of the questions whose list may end before a budget
 SIZES = ("fixed_128", "fixed_256", "fixed_512")
 SEARCHES = ("dense", "bm25", "hybrid_rrf", *SIZES, *(f"hybrid_{name}" for name in SIZES))
-#: Searches of all filings and behind a match, over chunks of several sizes, and trained rows.
+#: Searches of all filings and after the metadata match, over chunks of several sizes, and trained rows.
 COMPARED = (*SEARCHES, *(f"{name}_{by}" for by in ("records", "covers") for name in SEARCHES), "ahead", "ahead_general")
 DRAWN = ("dense", "fixed_128", "hybrid_rrf_records", "fixed_128_records", "ahead")
 TESTED_AT = 4096  # tokens, about as many as five chunks of the study have
-#: Short chunks behind the match, which are tested against long ones, and the better of them against Ahead.
+#: Short chunks after the metadata match, which are tested against long ones, and the better of them against Ahead.
 SHORT, LONG = ("fixed_128_records", "hybrid_fixed_128_records"), "hybrid_rrf_records"
 
 

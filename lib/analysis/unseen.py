@@ -23,13 +23,13 @@ from lib.study import Study
 
 #: Name of a contrast to the row and the row that it is compared with, in page recall at 5 over all filings.
 CONTRASTS = {
-    "Filings matched by records": ("dense_records", "dense"),
-    "Hybrid search behind the match": ("hybrid_rrf_records", "dense_records"),
+    "Metadata match": ("dense_records", "dense"),
+    "Hybrid search after the metadata match": ("hybrid_rrf_records", "dense_records"),
     "Ahead, from the match": ("ahead", "dense_records"),
     "Ahead, from matched hybrid search": ("ahead", "hybrid_rrf_records"),
     "Ahead without page kinds, from the match": ("ahead_general", "dense_records"),
     "Page kinds": ("ahead", "ahead_general"),
-    "Items apart, behind matched hybrid search": ("items_apart_records", "hybrid_rrf_records"),
+    "Items apart, after matched hybrid search": ("items_apart_records", "hybrid_rrf_records"),
     "Missing items again, behind it": ("items_again_records", "hybrid_rrf_records"),
     "Items apart, over Ahead": ("ahead_items_apart", "ahead"),
     "Missing items again, over Ahead": ("ahead_items_again", "ahead"),
@@ -38,7 +38,7 @@ LIGHT = "page_scorer_light_order_records"
 #: Contrasts of rows that were added after the first publication, declared before they were measured, too; LIGHT is of
 #: the scorer that FinanceBench's questions train.
 ADDED = {
-    "Small children behind the match": ("parent_child_records", "dense_records"),
+    "Small children after the metadata match": ("parent_child_records", "dense_records"),
     "SPLADE, from BM25": ("splade", "bm25"),
     "Pages first, untrained": ("page_then_chunk", "dense"),
     "Light page scorer, from the match": (LIGHT, "dense_records"),
@@ -73,7 +73,7 @@ def fates(sets: Mapping[str, Study], methods: Collection[str], k: int) -> pd.Dat
 
     Returns:
         set, head (of several sets the name and size in its first row, else empty), method, and the shares ``found``,
-        ``page`` (right filing, wrong page) and ``document`` (wrong filing), which add to 1; in a set the least found
+        ``page`` (page not retrieved) and ``document`` (filing not retrieved), which add to 1; in a set the least found
         first.
     """
     parts = []

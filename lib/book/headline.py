@@ -24,7 +24,7 @@ from lib.stats import verdicts
 from lib.study import Study
 
 FIGURES = ("lost-both", "lost")  # drawn by chapters 11 and 02: the first that is there
-ALT = "Stacked bars of the pages with evidence: found, right filing but wrong page, and wrong filing."
+ALT = "Stacked bars of the pages with evidence: found, page not retrieved, and filing not retrieved."
 MOST_PARAMETERS = 1e9  # of a small model
 STRICT = ("ahead", "ahead_general")  # trained rows that the first page shows
 Strict = Mapping[str, pd.DataFrame]
@@ -98,7 +98,7 @@ def rungs(summary: pd.DataFrame) -> list[float | None]:
 def intervals(summary: pd.DataFrame) -> str:
     """What a caption says of the best standard method's shares."""
     base, parts = best_standard(summary), []
-    names = {"found": "page_recall", "lost with the filing": "lost_at_document", "lost inside it": "lost_at_page"}
+    names = {"found": "page_recall", "filing not retrieved": "lost_at_document", "page not retrieved": "lost_at_page"}
     for what, metric in names.items():
         rows = at_k(summary, metric)
         ends = rows[rows.index == base][["low", "high"]].itertuples(index=False)

@@ -44,7 +44,7 @@ class Diagnosis:
         notes: how each run was read, by name, a sentence each.
         metrics: of the runs at every depth: method, condition, metric, k, mean, low, high, n (questions), n_companies,
             over (``answered`` questions, or ``all`` of the set, where an unanswered one scores 0).
-        decomposition: run, method, and with their ends ``found``, ``page`` (right filing, wrong page) and ``document``
+        decomposition: run, method, and with their ends ``found``, ``page`` (page not retrieved) and ``document``
             (filing not retrieved), which add to 1; of each run and the rows beside it.
         failures: method, kind of missed gold page, step that lost it, says (the rule), n (missed pages), examples
             (question ids).

@@ -138,7 +138,7 @@ def _advice(diagnosis, one) -> Iterator[str]:
             steps[steps["loss"] == loss],
             ("Larger loss", "Smaller loss")[place] if len(losses) > 1 else "Loss",
         )
-        yield from _against(one.name, f"{which}, {LOST[loss][0]}: {share(own, loss)}", rows)
+        yield from _against(one.name, f"{which}, {LOST[loss][0].removeprefix('missed: ')}: {share(own, loss)}", rows)
     for _, row in steps[(steps["loss"] == "depth") & (steps["gain"] > 0)].iterrows():
         yield f"The first {row['k']} passages of {one.name} find {gained(row)} more than the first {diagnosis.k}."
 
@@ -148,7 +148,7 @@ def _against(run: str, lost: str, rows: pd.DataFrame) -> Iterator[str]:
     if rows.empty:
         yield f"{lost}. The study's step against it was not measured on these questions."
     elif not rows["is_shown"].iloc[0]:
-        beside = f"{run} is not shown to lose more than {title(rows['method'].iloc[0])}"
+        beside = f"{run} does not lose significantly more than {title(rows['method'].iloc[0])}"
         yield f"{lost}; {beside}, so no step is advised."
     elif not (is_gain := rows["gain_low"] > 0).any():
         yield f"{lost}; the study's own step shows no gain on these questions."

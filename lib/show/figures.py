@@ -19,8 +19,8 @@ COLOURS = (*OKABE_ITO, "#882255", "#44AA99", "#999933", "#332288")  # then Tol's
 #: Parts of :func:`lost_bars`: name, colour, and colour of the number; ordered by lightness, to be read without colour.
 LOST = {
     "found": ("found", "#08519C", "white"),
-    "page": ("right filing, wrong page", "#FDAE61", "#222222"),
-    "document": ("wrong filing", "#D0D0D0", "#222222"),
+    "page": ("missed: page not retrieved", "#FDAE61", "#222222"),
+    "document": ("missed: filing not retrieved", "#D0D0D0", "#222222"),
 }
 SHOWN_WIDTH = 7.6  # inches of the book's column: a figure that is wider is shown smaller, and its type with it
 DARK, GREY = "#333333", "#999999"
@@ -99,15 +99,15 @@ def write_in(axes: plt.Axes, parts: Iterable[Rectangle], texts: Sequence[str], *
 
 def lost_bars(lost: pd.DataFrame) -> Drawing:
     """Where each ``method``'s (a name of the method table, or any other text) gold pages are lost: a bar per row, the
-    first with the names of the parts; the shares ``found``, ``page`` (right filing, wrong page) and ``document`` add to
+    first with the names of the parts; the shares ``found``, ``page`` (page not retrieved) and ``document`` add to
     1. Rows with a ``head`` (a text, else empty) begin a section of it."""
     heads = lost["head"].tolist() if "head" in lost else [""] * len(lost)
     rows = np.arange(len(lost)) + 0.7 * np.cumsum([bool(head) for head in heads])
-    words = "{}: found {:.0%}, right filing but wrong page {:.0%}, wrong filing {:.0%}"
+    words = "{}: found {:.0%}, page not retrieved {:.0%}, filing not retrieved {:.0%}"
     titles = [METHODS[name].title if name in METHODS else name for name in lost["method"]]
     shares = lost[[*LOST]].to_numpy(float)
     alt = "; ".join(words.format(title, *row) for title, row in zip(titles, shares, strict=True)) + "."
-    drawn = blank(0.55 * (rows[-1] + 1) + 0.4, 5.2, alt=alt)
+    drawn = blank(0.55 * (rows[-1] + 1) + 0.6, 5.2, alt=alt)
     (axes,) = drawn.axes
     left, top = np.zeros(len(lost)), -0.72
     for part, (head, colour, ink) in LOST.items():
@@ -117,12 +117,12 @@ def lost_bars(lost: pd.DataFrame) -> Drawing:
         write_in(axes, stack, written, color=ink, fontsize=11)
         middle = min(max(left[0] + shares[0] / 2, 0.33), 0.57)  # keeps the three heads apart
         x, side = {"found": (0, "left"), "page": (middle, "center"), "document": (1, "right")}[part]
-        axes.text(x, top, head, ha=side, va="bottom", fontsize=11, style="italic")
+        axes.text(x, top, head.replace(": ", ":\n"), ha=side, va="bottom", fontsize=11, style="italic")
         left += shares
     for row, title, head in zip(rows, titles, heads, strict=True):
         axes.text(0, row - 0.29, title, va="bottom", fontsize=11)
         axes.text(0, row - 0.75, head, va="bottom", fontsize=11, weight="bold")
-    axes.set(xlim=(0, 1), ylim=(rows[-1] + 0.3, top - 0.28))
+    axes.set(xlim=(0, 1), ylim=(rows[-1] + 0.3, top - 0.56))
     axes.axis("off")
     return drawn
 

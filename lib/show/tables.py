@@ -36,9 +36,8 @@ def title(method: str) -> str:
 
 
 def short_title(method: str) -> str:
-    """A method's title for a figure: the filings are *matched*, by records unless it says so."""
-    full = title(method).replace("filings matched by records", "matched").replace("filings matched by", "matched by")
-    return full.replace(" (as published)", "")
+    """A method's title for a figure."""
+    return title(method).replace(" (as published)", "")
 
 
 def metric_cells(part: pd.DataFrame) -> dict[str, str]:

@@ -113,7 +113,7 @@ def test_right_numbers_of_both_ways_are_compared_with_those_of_the_best_baseline
         ["written", "ahead", 0.0, 0.0],
         ["calculated", "ahead", 1.0, 0.5],
     ]
-    assert gains["verdict"].tolist() == ["not shown"] * 2
+    assert gains["verdict"].tolist() == ["inconclusive"] * 2
 
 
 def test_one_question_set_with_answers_is_compared_with_none():

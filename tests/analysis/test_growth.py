@@ -71,7 +71,7 @@ def test_the_leader_is_compared_with_the_others_where_it_has_a_line():
     low = 1 / (1 + np.exp(2))  # the logit is 4 - 6
     assert found[["recall", "leader_recall", "difference"]].iloc[0].tolist() == pytest.approx([0.5, low, low - 0.5])
     assert found["crossing"].tolist() == [10_000, 1_000_000]
-    assert found["verdict"].tolist() == ["likely loss", "not shown"], "of equal recalls nothing is shown"
+    assert found["verdict"].tolist() == ["likely loss", "inconclusive"], "of equal recalls nothing is shown"
     assert growth.against(laws, "hyde", 100).empty
     assert growth.against({}, "", 100).empty
     assert growth.against({"dense": laws["dense"]}, "dense", 100).empty

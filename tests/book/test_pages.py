@@ -149,7 +149,7 @@ def test_equal_tokens_are_stated_with_unseen_companies_where_these_are_known(uns
         "40%",
         *["10%", "20%"] * bool(unseen),
     ]
-    assert ("is not shown to find more" in found) == bool(unseen)
+    assert ("is not significantly better" in found) == bool(unseen)
 
 
 def test_pages_beside_the_gold_ones_that_answer_in_full_are_not_lost():
@@ -205,10 +205,9 @@ def test_the_first_page_has_what_unseen_companies_show_and_the_losses_that_chapt
     study = open_study("", artifacts=tmp_path, say=lambda line: None)
     unseen, table = finding.on_unseen(study, 5), pd.read_csv(SHOWN / "unseen.csv", index_col="method")
     assert unseen.mean.tolist() == pytest.approx(table.loc[unseen.mean.index, "page_recall"].tolist(), abs=1e-9)
-    tested = pd.read_csv(SHOWN / "unseen-contrasts.csv", index_col="contrast")
+    tested = pd.read_csv(SHOWN / "unseen-contrasts.csv")
     for column in ("difference", "low", "high", "p_holm"):
-        expected = tested.loc[unseen.contrasts.index, f"unseen_{column}"]
-        assert unseen.contrasts[column].tolist() == pytest.approx(expected.tolist(), abs=1e-9)
+        assert unseen.contrasts[column].tolist() == pytest.approx(tested[f"unseen_{column}"].tolist(), abs=1e-9)
     metrics = Metrics(Published.of("financebench", "default").metrics)
     lost = pd.read_csv(SHOWN / "pooled.csv", index_col="method")["lost_pooled"]
     for method in ("dense", "multi_hyde_rerank"):

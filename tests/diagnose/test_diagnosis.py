@@ -154,10 +154,8 @@ def test_a_loss_without_a_measured_step_is_named_first_where_it_is_the_larger_on
     monkeypatch.setattr(advice, "PROFILES", tmp_path)
     found = diagnosis_of(financebench, {"mine": export(financebench, "dense_records", tmp_path)})
     first, second = (line for line in found.to_text(2000).splitlines() if re.match("(Larger|Smaller) loss, ", line))
-    assert re.fullmatch(
-        "Larger loss, right filing, wrong page: 51% .*. The study's step against it was not measur.*", first
-    )
-    assert second.startswith("Smaller loss, wrong filing: 3%")
+    assert re.fullmatch("Larger loss, page not retrieved: 51% .*. The study's step against it was not measur.*", first)
+    assert second.startswith("Smaller loss, filing not retrieved: 3%")
 
 
 def test_advice_is_for_the_run_s_own_losses_and_never_for_a_step_that_is_done(financebench, tmp_path):
@@ -174,7 +172,7 @@ def test_advice_is_for_the_run_s_own_losses_and_never_for_a_step_that_is_done(fi
     assert gains.to_list() == pytest.approx([*by_profile.values()])
     text = found.to_text(2000)
     ahead = re.search(
-        r"Larger loss, right filing, wrong page: .*; of_ahead is not shown to lose more than Ahead, so no", text
+        r"Larger loss, page not retrieved: .*; of_ahead does not lose significantly more than Ahead, so no", text
     )
     assert ahead
     assert "The first 20 passages of of_dense find" in text

@@ -33,9 +33,9 @@ def test_reported_figures_are_known_of_their_dataset_alone():
 
 
 def test_a_method_has_its_title_and_a_reader_s_own_its_name():
-    assert (title("dense_records"), title("mine")) == ("Dense, filings matched by records", "mine")
-    assert short_title("dense_records") == "Dense, matched"
-    assert short_title("dense_covers") == "Dense, matched by cover pages"
+    assert (title("dense_records"), title("mine")) == ("Dense, metadata match", "mine")
+    assert short_title("dense_records") == "Dense, metadata match"
+    assert short_title("dense_covers") == "Dense, metadata match (cover pages)"
 
 
 def test_the_versions_of_the_reproduced_study_report_the_same_contexts():

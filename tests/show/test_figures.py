@@ -39,7 +39,7 @@ def test_a_bar_of_what_is_lost_adds_to_one_and_small_parts_have_no_number():
     (axes,) = figures.lost_bars(pd.DataFrame(rows, columns=["method", "found", "page", "document"])).axes
     texts = {one.get_text() for one in axes.texts}
     assert {round(bar.get_x() + bar.get_width(), 9) for bar in axes.containers[-1]} == {1.0}
-    assert texts >= {"Dense", "Mine", "found", "right filing, wrong page", "wrong filing"}
+    assert texts >= {"Dense", "Mine", "found", "missed:\npage not retrieved", "missed:\nfiling not retrieved"}
     assert {text for text in texts if text.isdigit()} == {"24", "25", "50", "75"}
 
 
@@ -47,7 +47,7 @@ def test_a_phone_has_panels_below_each_other_and_no_layout_of_a_figure_whose_tex
     drawn, panels = plt.subplots(1, 2, figsize=(7.6, 2), sharey=True)
     for axes in panels:
         axes.barh([0, 1, 2], [1, 2, 3], label="pages")
-        figures.label_rows(axes, ["Light page scorer, sum of scores, filings matched by records"] * 3)
+        figures.label_rows(axes, ["Light page scorer, sum of scores, metadata match"] * 3)
     panels[1].legend()
     assert for_phone(drawn)
     upper, lower = (axes.get_window_extent() for axes in panels)

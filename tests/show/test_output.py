@@ -99,7 +99,7 @@ def test_a_figure_is_saved_with_its_data_stays_as_it_was_made_and_is_forgotten_b
     figure, panels = plt.subplots(1, 2, figsize=(7.6, 2), sharey=True)
     for axes in panels:
         axes.barh([0, 1, 2], [1, 2, 3], label="pages")
-        label_rows(axes, ["Light page scorer, sum of scores, filings matched by records"] * 3)
+        label_rows(axes, ["Light page scorer, sum of scores, metadata match"] * 3)
     panels[1].legend()
     before = [figure.get_size_inches().tolist(), *(axes.get_position().bounds for axes in panels)]
     shown = show(study, figure, "both", "Caption.", data=ONE, alt="Two panels.").markdown
