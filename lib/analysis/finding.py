@@ -137,7 +137,7 @@ def on_second_set(study: Study, k: int) -> pd.Series | None:
 
 
 def with_better_encoder(study: Study, before: pd.Series, k: int) -> dict[str, tuple[float, float]]:
-    """Page recall of dense search, also after the metadata match, and of Ahead: ``before`` (by method), and as published
+    """Page recall of dense search, also after the metadata match, and of Ahead: ``before`` (by method), and published
     with the better encoder; empty where nothing is, or the profile has that encoder."""
     published = Published.of(study.dataset.name, encoders.BETTER)
     if published is None or study.profile.name == encoders.BETTER:
