@@ -19,7 +19,8 @@ from lib.study import Study
 #: Searches of all filings, those after a metadata match, and trained rows.
 ROWS = (
     *("dense", "bm25", "hybrid_rrf", "fixed_128", "multi_hyde_rerank"),
-    *("dense_records", "hybrid_rrf_records", "fixed_128_records", "multi_hyde_records", "fixed_128_covers"),
+    *("dense_records", "hybrid_rrf_records", "parent_child_records", "fixed_128_records", "multi_hyde_records"),
+    *("parent_child_covers", "fixed_128_covers"),
     *("ahead_covers", "ahead"),
 )
 NEEDED = {"metadata": RECORDS, "labels": TRAINING, "language_model": TEXTS}

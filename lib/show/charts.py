@@ -39,7 +39,8 @@ SHADES = {
 @cache
 def bundle() -> str:
     """JavaScript that defines ``window.vegaEmbed``, with Vega and Vega-Lite inside, about 0.9 MB."""
-    return vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=VERSION)
+    code = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=VERSION)
+    return f"(() => {{{code}\n}})();\n"  # its own names are not those of the page
 
 
 def embedded(chart: alt.TopLevelMixin, name: str, description: str, static: str = "../_static") -> str:
