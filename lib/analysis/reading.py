@@ -30,6 +30,9 @@ TESTED_AT = 4096  # tokens, about as many as five chunks of the study have
 #: Short chunks after the metadata match, which are tested against long ones, and the better of them against Ahead.
 SHORT, LONG = ("fixed_128_records", "hybrid_fixed_128_records"), "hybrid_rrf_records"
 
+#: Chunks of 256 tokens, each compared with those of 128 under the same search and match.
+LONGER = [f"{search}fixed_256_{by}" for search in ("", "hybrid_") for by in ("records", "covers")]
+
 
 @memoized
 def chunk_tokens(study: Study) -> pd.Series:
@@ -106,3 +109,11 @@ def tested(values: pd.DataFrame, draws: Resampling) -> pd.DataFrame:
     references = {name: other for name, other in references.items() if {name, other} <= {*values}}
     bases = values[[*references.values()]].set_axis([*references], axis=1)
     return compare(values[[*references]], bases, draws).assign(reference=[*references.values()])
+
+
+def longer_tested(values: pd.DataFrame, draws: Resampling) -> pd.DataFrame:
+    """Each of LONGER that is measured less its row of 128 tokens, of questions × methods, as :func:`tested`."""
+    pairs = {name: name.replace("256", "128") for name in LONGER}
+    pairs = {name: other for name, other in pairs.items() if {name, other} <= {*values}}
+    bases = values[[*pairs.values()]].set_axis([*pairs], axis=1)
+    return compare(values[[*pairs]], bases, draws).assign(reference=[*pairs.values()])

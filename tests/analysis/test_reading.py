@@ -80,3 +80,13 @@ def test_ahead_is_tested_against_the_better_of_the_short_chunks():
 def test_the_rows_that_are_compared_are_measured_by_default():
     measured = [name for name, condition in compared(load_profile("default")) if condition == "standard"]
     assert {*reading.DRAWN, *reading.SHORT, reading.LONG} <= {*reading.COMPARED} & {*measured}
+
+
+def test_longer_chunks_are_tested_against_shorter_ones_of_the_same_search_and_match():
+    ids = pd.Index([f"q{row}" for row in range(40)], name="question_id")
+    draws = Resampling(pd.Series([f"company {row % 10}" for row in range(40)], ids), 200, 0)
+    shares = {"fixed_256_records": 0.3, "fixed_128_records": 0.5, "hybrid_fixed_256_covers": 0.4, "dense": 0.1}
+    recall = pd.DataFrame({name: 1.0 * (np.arange(40) < 40 * share) for name, share in shares.items()}, ids)
+    found = reading.longer_tested(recall, draws)
+    assert found["reference"].to_dict() == {"fixed_256_records": "fixed_128_records"}
+    assert found["difference"].round(9).tolist() == [-0.2]
