@@ -12,7 +12,7 @@ from jinja2 import UndefinedError
 
 from lib.analysis import encoders, finding
 from lib.analysis.reading import TESTED_AT
-from lib.analysis.templates import strictest_of
+from lib.analysis.templates import strictest, strictest_of
 from lib.analysis.unseen import CONTRASTS
 from lib.book.headline import STRICT, Strict
 from lib.book.manifest import read_summary
@@ -120,10 +120,10 @@ def questions_page(study: Study) -> str:
 
 
 def values_of(study: Study) -> dict[str, object]:
-    """What the templates of the answers know."""
+    """What the templates of the answers know; what is not known here is not defined in them."""
     values = Values(study.outputs, read_summary(study), strictest_of(study, STRICT, K))
     names = ("at", "least", "largest", "pages", "change", "helps", "contrast")
-    return {name: getattr(values, name) for name in names} | {
+    known = {name: getattr(values, name) for name in names} | {
         "share": share,
         "seconds": seconds,
         "k": K,
@@ -137,8 +137,16 @@ def values_of(study: Study) -> dict[str, object]:
         "size": study.profile.chunks.size,
         "overlap": study.profile.chunks.overlap,
         "better": encoders.titles(study),
+        "held_out": held_out(study),
         "people": finding.labelled_by_people(study),
     }
+    return {name: value for name, value in known.items() if value is not None}
+
+
+def held_out(study: Study) -> str | None:
+    """What the strictest folds of Ahead leave out of its training; None where they are not known."""
+    by, _ = strictest(study, "ahead", K) or (None, None)
+    return {"template": "the company and the question's template", "company": "the company"}.get(by)
 
 
 def second_set(study: Study, values: Values) -> str | None:
