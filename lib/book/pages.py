@@ -16,8 +16,10 @@ from lib.analysis.facts import SOURCES, facts
 from lib.book.headline import write_headline
 from lib.book.leaderboard import leaderboard_page
 from lib.book.manifest import licence_of, read_summary
+from lib.book.questions import questions_page
 from lib.book.reported import reported_page
 from lib.book.templates import filled
+from lib.book.walkthrough import walkthrough_page
 from lib.files import ROOT
 from lib.method import OWN, Method
 from lib.method_sets import of_family, siblings
@@ -48,8 +50,9 @@ def write_pages(study: Study, manifest: dict) -> None:
         "reported": reported_page(study),
         "appendix": appendix(study, manifest),
         "leaderboard": leaderboard_page(study),
+        "questions": questions_page(study),
+        "walkthrough": walkthrough_page(study),
         "asked": asked_page(),
-        "citation": citation(1),
     }
     for name, text in pages.items():
         study.write(f"pages/{name}.md", text)

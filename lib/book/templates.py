@@ -24,3 +24,8 @@ _TEMPLATES.filters["html"] = html.escape
 def filled(name: str, **values: object) -> str:
     """A template with its values; a jinja2.UndefinedError where one is missing."""
     return _TEMPLATES.get_template(f"{name}.md").render(values)
+
+
+def filled_text(text: str, **values: object) -> str:
+    """As :func:`filled`, of a template that is given as text."""
+    return _TEMPLATES.from_string(text).render(values)

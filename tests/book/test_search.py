@@ -15,6 +15,11 @@ CONFIG = f"""
 extensions, myst_enable_extensions, project = ["myst_parser", "lib.book.site"], ["colon_fence"], "x"
 html_theme, templates_path, html_static_path = "sphinx_book_theme", ["{ROOT}/book/_templates"], ["{ROOT}/book/_static"]
 """
+#: A page that comes first by the alphabet, and one with an index entry.
+OTHERS = {
+    "aardvark": "# Aardvark\n\nThe latency of latency.",
+    "zebra": "# Zebra\n\n```{index} ! latency, ! response time\n```\n\n## How long?\n\nLatency.",
+}
 CODE = '<div class="cell_input">caption in code</div>'
 
 
@@ -26,6 +31,8 @@ def site(tmp_path_factory):
     table = f"::::{{table}} Caption of {escape(TAG)}\n:name: tab-x\n\n| a |\n|---|\n| b |\n::::"
     parts = (f"# Title of {escape(TAG)}", f"## Heading of {escape(TAG)}", table, CODE, "The index is here alone.")
     (source / "index.md").write_text("\n\n".join(parts))
+    for name, text in OTHERS.items():
+        (source / f"{name}.md").write_text(f"---\norphan: true\n---\n{text}\n")
     Sphinx(source, source, built, built / "doctrees", "html", status=None, warningiserror=True).build()
     assert "searchindex.js" not in (built / "index.html").read_text(), "the search page alone has the index"
     assert "fontawesome.js" not in (built / "index.html").read_text()
@@ -44,3 +51,13 @@ def test_what_a_search_finds_is_shown_as_text(site, browser, word):
         WebDriverWait(browser, 20).until(lambda _: browser.execute_script(excerpts))
         assert "in code" not in browser.execute_script(excerpts)
         assert browser.execute_script(TRACES) == []
+
+
+def test_a_page_with_an_index_entry_comes_first_and_opens_at_its_place(site, browser):
+    with served(site) as server:
+        open_page(browser, f"http://127.0.0.1:{server.server_port}/search.html?q=latency")
+        found = "return [...document.querySelectorAll('ul.search > li > a')].map(link => link.getAttribute('href'))"
+        WebDriverWait(browser, 20).until(lambda _: browser.execute_script(found))
+        first, *others = browser.execute_script(found)
+        assert first == "zebra.html#index-0"
+        assert any(link.startswith("aardvark.html") for link in others)
