@@ -30,7 +30,7 @@ from lib.study import Study
 from lib.typed import read_csv
 
 K = 5
-ZIP = "all-results.zip"
+RUNS = "runs/standard"  # the folder of runs of the book's own set, in ``_static``
 ELSEWHERE = "elsewhere"  # the folder of runs that others published, in ``_static``
 OPENED = {"standard": "Filings searched", "oracle-document": "Filing given"}
 GROUPS = {"types": "by question type", "forms": "by form", "more": "other measures", "costs": "all costs"}
@@ -237,11 +237,12 @@ def leaderboard_page(study: Study) -> str:
     columns = columns_of(found)
     for name, part in found.groupby("method", sort=False):
         by_set, shared = {one["set"]: one for one in part.to_dict("records")}, part.iloc[0].to_dict()
-        runs = [(of, command(study, name, of), f"../_static/{folder_of(of, study)}/{name}.trec.gz") for of in by_set]
+        file = f"../_static/{RUNS}/{name}.trec.gz"
+        runs = [(of, command(study, name, of), file if of == own else "") for of in by_set]
         cells = [cell(one, by_set.get(one.of, {}) if one.of else shared) for one in columns]
         rows.append(shared | {"rank": by_set.get(own, {}).get("rank", "–"), "runs": runs, "cells": cells})
     sets = [*found.groupby("set", sort=False)["n"].first().items()]
-    about_all = {"groups": GROUPS, "needs": NEEDS, "k": K, "zip": ZIP, "n_families": found["family"].nunique()}
+    about_all = {"groups": GROUPS, "needs": NEEDS, "k": K, "own": own, "n_families": found["family"].nunique()}
     about_all["elsewhere"] = elsewhere_section(study)
     return filled("leaderboard", rows=rows, columns=columns, sets=sets, **about_all)
 
@@ -286,11 +287,6 @@ def elsewhere_section(study: Study) -> str:
         encoder=lock()[study.profile.embedder.weights],
         folder=f"../_static/{ELSEWHERE}",
     )
-
-
-def folder_of(question_set: str, study: Study) -> str:
-    """Where a study's book has the runs of a question set over all filings, in ``_static``."""
-    return "runs/standard" if question_set == study.dataset.name else f"sets/{question_set}/runs/standard"
 
 
 def command(study: Study, method: str, question_set: str) -> str:

@@ -135,6 +135,15 @@ def test_every_page_is_light_and_described(pages):
         assert '<meta content="Where retrieval loses' in text or 'name="description"' in text, page.name
 
 
+def test_the_site_and_its_first_page_are_light(book):
+    sizes = {path: path.stat().st_size for path in book.rglob("*") if path.is_file()}
+    assert sum(sizes.values()) < 40_000_000
+    assert [path.name for path in sizes if path.suffix in (".map", ".zip")] == []
+    intro = book / "book" / "intro.html"
+    pictures = re.findall(r'(?:src|srcset)="(\.\./_images/[^"]+)"', intro.read_text())
+    assert sizes[intro] + sum(sizes[(intro.parent / picture).resolve()] for picture in {*pictures}) < 300_000
+
+
 STILL = "<style>* { transition: none !important; animation: none !important; }</style>"
 
 

@@ -12,14 +12,15 @@ import pytest
 
 from lib.book import leaderboard
 from lib.book.build import is_current
-from lib.book.downloads import write_downloads
-from lib.book.leaderboard import COSTS, ZIP, board, family, leaderboard_page, ranks
+from lib.book.downloads import write_archive, write_downloads
+from lib.book.leaderboard import COSTS, board, family, leaderboard_page, ranks
 from lib.diagnose.judged import judged
 from lib.diagnose.run_file import OutsideRun
 from lib.diagnose.stored import store_run
 from lib.files import ROOT
 from lib.methods import METHODS
 from lib.published import MANIFEST, RESULTS
+from lib.schema import StudyError
 from tests.browser import open_page
 
 STATIC = ROOT / "book" / "_static"
@@ -72,7 +73,6 @@ def test_every_system_of_every_set_over_the_filings_is_a_row_with_its_costs_comm
     for wanted in (
         '<a href="methods.html#method-bm25">BM25</a>',
         'href="../_static/runs/standard/bm25.trec.gz"',
-        'href="../_static/sets/demo/runs/standard/bm25.trec.gz"',
         "make notebook NB=03_baselines PARAMS=&#x27;-p methods &quot;[bm25]&quot;&#x27;",
         "make measure DATASET=financebench QUESTIONS=demo METHODS=bm25",
     ):
@@ -80,9 +80,16 @@ def test_every_system_of_every_set_over_the_filings_is_a_row_with_its_costs_comm
     assert page.count('<tr data-family="bm25"') == 1, "both sets are in one row"
 
 
-def test_all_results_are_in_one_file_without_a_text(with_other_set, tmp_path):
-    write_downloads(with_other_set, tmp_path / "downloads")
-    with zipfile.ZipFile(tmp_path / "downloads" / ZIP) as archive:
+def test_the_site_has_the_runs_of_its_own_set_and_what_they_are_judged_by(with_other_set, tmp_path):
+    target = tmp_path / "downloads"
+    write_downloads(with_other_set, target)
+    files = {str(path.relative_to(target)) for path in target.rglob("*") if path.is_file()}
+    runs = {f"runs/standard/{name}.trec.gz" for name in ("bm25", "here")}
+    assert files == {*runs, "qrels.txt", "questions.csv", "summary.csv", "manifest.json"}
+
+
+def test_all_results_are_in_one_file_without_a_text(with_other_set):
+    with zipfile.ZipFile(write_archive(with_other_set)) as archive:
         read = {name: archive.read(name) for name in archive.namelist()}
     own = {"metrics.csv.gz", "qrels.txt", "questions.csv", "summary.csv", "manifest.json", "runs/standard/bm25.trec.gz"}
     assert own | {f"demo/{name}" for name in own} | {"times.csv"} <= {*read}
@@ -90,9 +97,12 @@ def test_all_results_are_in_one_file_without_a_text(with_other_set, tmp_path):
     assert "question" not in [*pd.read_csv(io.BytesIO(read["questions.csv"]))]
     described = set(re.findall(r"^\| `([\w.]+)`", read["README.md"].decode(), flags=re.M))
     assert {name for name in read if "/" not in name} - {"README.md"} <= described
-    files = {str(path.relative_to(tmp_path / "downloads")) for path in (tmp_path / "downloads").rglob("*.gz")}
-    names = {"runs/standard/bm25.trec.gz", "sets/demo/runs/standard/bm25.trec.gz", "runs/standard/here.trec.gz"}
-    assert names <= files
+
+
+def test_an_archive_needs_a_built_book(with_other_set):
+    (with_other_set.outputs / "metrics.csv.gz").unlink()
+    with pytest.raises(StudyError, match="make book"):
+        write_archive(with_other_set)
 
 
 def test_a_book_is_old_once_a_run_was_diagnosed(with_other_set, tmp_path):
