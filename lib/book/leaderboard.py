@@ -15,6 +15,7 @@ from lib.book import elsewhere
 from lib.book.manifest import read_summary
 from lib.book.notebooks import read_json
 from lib.book.templates import filled
+from lib.data.locate import UNSEEN
 from lib.diagnose.stored import StoredRun, stored_runs
 from lib.evaluation import read_metrics, summarise
 from lib.method import OWN
@@ -79,12 +80,13 @@ COSTS = [column.name for column in OF_ALL if column.form is seconds]
 
 
 def other_sets(study: Study) -> dict[str, Published]:
-    """What is published of other question sets over the same filings, by name."""
+    """What is published of other question sets, by name: over the same filings, and beside FinanceBench UNSEEN."""
     found = [Published(path.parent) for path in sorted(RESULTS.glob(f"*/{study.profile.name}/{MANIFEST}"))]
     named = {one.manifest["dataset"]: one for one in found}
     collection = {name: one.manifest.get("collection", name) for name, one in named.items()}
     named.pop(study.dataset.name, None)
-    return {name: one for name, one in named.items() if collection[name] == study.dataset.collection}
+    beside = {study.dataset.collection, *([UNSEEN] if study.dataset.name == "financebench" else [])}
+    return {name: one for name, one in named.items() if collection[name] in beside}
 
 
 def sets_of(study: Study, outside: Sequence[pd.DataFrame]) -> Iterator[tuple]:
@@ -290,9 +292,10 @@ def elsewhere_section(study: Study) -> str:
 
 
 def command(study: Study, method: str, question_set: str) -> str:
-    """The command that remakes a row on a question set; none for a run from outside."""
+    """The command that computes a row on a question set; none for a run from outside."""
     if method not in METHODS:
         return ""
     if question_set == study.dataset.name:
         return f"make notebook NB=03_baselines PARAMS='-p methods \"[{method}]\"'"
-    return f"make measure DATASET={study.dataset.collection} QUESTIONS={question_set} METHODS={method}"
+    of = question_set if question_set == UNSEEN else f"{study.dataset.collection} QUESTIONS={question_set}"
+    return f"make measure DATASET={of} METHODS={method}"
