@@ -10,6 +10,7 @@ import pandas as pd
 
 from lib.ahead.ranker import WITH_KINDS
 from lib.analysis.answered import RANKER, calculated_on
+from lib.analysis.budget import by_budget
 from lib.analysis.encoders import cells
 from lib.analysis.ladder import has_sets, mean_recalls
 from lib.analysis.question_sets import features
@@ -56,6 +57,7 @@ def measure(study: Study, names: Sequence[str] | str = "all", say=print) -> Path
             mean_recalls(study, WITH_KINDS)
         if "answer" not in study.dataset.lacks and RANKER in metrics:
             calculated_on(study, metrics, study.profile.answers.n_chunks)
+        by_budget({study.dataset.name: study})  # what a first page compares question sets by
     write_results(study, wanted)
     write_manifest(study, wanted)
     write_exports(study, wanted)

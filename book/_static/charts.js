@@ -6,9 +6,12 @@ for (const chart of document.querySelectorAll(".chart:not(.is-live)")) {
   const drawing = chart.querySelector(".chart-drawing");
   const spec = JSON.parse(chart.querySelector("script").textContent);
   const options = {actions: false, renderer: "svg", tooltip: {theme: "light"}};
+  chart.prepend(live);  // a chart that is as wide as its place needs one
   vegaEmbed(live, spec, options).then(() => {
-    live.querySelector(".marks")?.setAttribute("aria-label", drawing.getAttribute("aria-label"));
-    chart.prepend(live);
+    live.querySelector(".marks").setAttribute("aria-label", drawing.getAttribute("aria-label"));
     chart.classList.add("is-live");
-  }, (reason) => console.warn(`The chart stays as it is drawn: ${reason}`));
+  }, (reason) => {
+    live.remove();
+    console.warn(`The chart stays as it is drawn: ${reason}`);
+  });
 }

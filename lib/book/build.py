@@ -17,6 +17,7 @@ import yaml
 
 from lib.book.downloads import write_downloads
 from lib.book.explorer import write_explorer
+from lib.book.headline import budgets
 from lib.book.manifest import UNKNOWN, shortened, stages_of, write_exports, write_manifest, write_results
 from lib.book.notebooks import STAMPS, changed_chapters, chapters, forget_stages, read_json, run_all, stamps
 from lib.book.pages import write_pages
@@ -27,6 +28,7 @@ from lib.models.weights import hub_models
 from lib.options import Names
 from lib.published import METRICS_FILE
 from lib.schema import StudyError
+from lib.show import charts
 from lib.show.drawn import NARROW
 from lib.show.markup import escape
 from lib.studies import NOTEBOOKS
@@ -75,6 +77,7 @@ def build_book(names: Names, jobs: int = 0, check: Callable[[Study], None] | Non
             study.digest("questions")  # files and gold pages are checked before a chapter begins
         run_all(changed, given, study.outputs / "notebooks", jobs or (1 if is_heavy else min(2, os.cpu_count() or 1)))
         write_results(study)
+        budgets(study)  # what it stores is in the manifest
         manifest = write_manifest(study)
         if manifest["commit"] == UNKNOWN:
             say("the book states no commit: there is no git here, or no repository")
@@ -122,6 +125,7 @@ def compile_book(study: Study, built: Path, say=print) -> None:
         write_explorer(study)
         write_exports(study)
         write_downloads(study, static)
+        (static / charts.BUNDLE).write_text(charts.bundle(), encoding="utf-8")
     shutil.copytree(html_folder.result(), new, ignore=shutil.ignore_patterns("*.map"))  # of the theme's sources
     shutil.copytree(static, new / "_static", dirs_exist_ok=True)
     shutil.copytree(study.outputs / "explorer", new / "_static" / "explorer")

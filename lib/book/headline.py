@@ -1,38 +1,60 @@
-"""The first page: where evidence is lost, what to change in which order, and how far to trust that."""
+"""The first page, and the page of what to change: where evidence is lost, which method fits which case, what each step
+adds, and how far to trust that."""
 
 import math
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import NamedTuple
 
 import pandas as pd
+from docutils.nodes import make_id
 
 from lib.analysis import encoders, finding
 from lib.analysis.breakdowns import NAMED, named
+from lib.analysis.budget import by_budget, with_other_sets
 from lib.analysis.climb import K, climb, climb_unseen
+from lib.analysis.decisions import TREE, leaves
 from lib.analysis.ladder import LADDER, published_name
 from lib.analysis.templates import strictest_of
+from lib.analysis.unseen import fates, unseen_beside
 from lib.book.manifest import read_summary
 from lib.book.templates import filled
 from lib.evaluation import read_metrics
+from lib.method import memoized
 from lib.method_sets import baselines
 from lib.metrics.frame import Metrics, best
 from lib.models.weights import lock, models_of, weights_of
 from lib.published import METRICS_FILE, Published
-from lib.show.output import drawing, gain, interval, show
+from lib.show import charts
+from lib.show.display import Shown
+from lib.show.figures import lost_panels
+from lib.show.markup import as_csv
+from lib.show.output import gain, interval, show
 from lib.show.tables import title
 from lib.stats import verdicts
 from lib.study import Study
 
-FIGURES = ("lost-both", "lost")  # drawn by chapters 11 and 02: the first that is there
-ALT = "Stacked bars of the pages with evidence: found, page not retrieved, and filing not retrieved."
+ALT = "Stacked bars of the pages with evidence: found, page not retrieved, and filing not retrieved."  # of the README's
 MOST_PARAMETERS = 1e9  # of a small model
 STRICT = ("ahead", "ahead_general")  # trained rows that the first page shows
 Strict = Mapping[str, pd.DataFrame]
 NO_FOLDS: Strict = MappingProxyType({})
 OF_FIGURE = (
-    "Of the pages with evidence, what share is found in the first {k} chunks, and where the rest is lost; "
-    "*records* are the filings' metadata. "
+    "Gold pages by what becomes of them in the first {k} chunks, in percent. Ahead was designed on FinanceBench's "
+    "questions; nothing was tuned on unseen companies. "
 )
+CHART = "Page recall against what is read, chunks or tokens; a line per method."
+OF_CHART = (
+    "Page recall against the chunks or tokens that a generator reads. Choose the questions, the unit and what your "
+    "pipeline may use; point at a line for its interval, click names below to compare a few. Ahead has its strictest "
+    "folds where chunks are counted, else folds by company; Ahead from cover pages has folds by company."
+)
+OF_LEAVES = (
+    "The methods of the tree: page recall with 95 % intervals on each question set, and seconds per question on two "
+    "processor cores where they were timed. Whoever wrote the tree had seen these scores."
+)
+#: Rows of the first page's figure beside the best standard method.
+SHOWN = ("dense", "dense_records", "ahead")
 OF_CLIMB = (
     "Each step beside the one above it: page recall (share of the gold pages in the chunks read) and paired gain with "
     "95 % intervals, n = {n}; what a step needs and its seconds are in the CSV. Verdicts have p corrected (Holm) "
@@ -143,48 +165,124 @@ def further(study: Study, summary: pd.DataFrame) -> list[str]:
     ).splitlines()
 
 
-def headline(study: Study, summary: pd.DataFrame) -> str:
-    """The fragment that the index page includes: MyST, with paths as from ``book/``."""
-    metrics = read_metrics(study.outputs / METRICS_FILE)
-    unseen, strict = finding.on_unseen(study, K), strictest_of(study, STRICT, K)
-    found, *explained = sentences(summary, Metrics(metrics), unseen, strict, finding.by_tokens(study))
-    rows, figure, climbed = climb(study, metrics, strict), "", ""
-    wanted = FIGURES if unseen else FIGURES[1:]
-    drawn = [name for name in wanted if (study.outputs / "figures" / f"{name}.svg").is_file()]
-    for name in drawn[:1]:
-        figure = drawing(study, name, "headline", OF_FIGURE.format(k=K) + intervals(summary), ALT).markdown
-    if len(rows) > 1:
-        columns = {"What to do": "do", "Page recall": interval("page_recall"), "Gain": gain(), "Verdict": "verdict"}
-        caption = OF_CLIMB + (OF_UNSEEN if unseen else "")
-        if unseen:
-            rows = rows.join(climb_unseen(study, rows))
-            columns |= {"Unseen companies": interval("unseen"), "Verdict there": "unseen_verdict"}
-        shown = rows.assign(verdict=verdicts(rows))
-        climbed = show(study, shown, "actions", caption, columns=columns, data=rows).markdown
+class Found(NamedTuple):
+    """What both pages state."""
+
+    summary: pd.DataFrame
+    metrics: pd.DataFrame
+    unseen: finding.Unseen | None
+    strict: Strict
+    tokens: Mapping[str, object] | None
+    budgets: pd.DataFrame
+
+    @classmethod
+    def of(cls, study: Study) -> "Found":
+        """What a study's outputs have."""
+        metrics = read_metrics(study.outputs / METRICS_FILE)
+        given = finding.on_unseen(study, K), strictest_of(study, STRICT, K), finding.by_tokens(study)
+        return cls(read_summary(study), metrics, *given, budgets(study))
+
+    @property
+    def sentences(self) -> list[str]:
+        """See :func:`sentences`."""
+        return sentences(self.summary, Metrics(self.metrics), self.unseen, self.strict, self.tokens)
+
+
+@memoized
+def budgets(study: Study) -> pd.DataFrame:
+    """:func:`lib.analysis.budget.by_budget` of the study's question sets."""
+    return by_budget(with_other_sets(study))
+
+
+def write_headline(study: Study) -> None:
+    """Write the fragment that the index page includes, with paths as from ``book/``, and the page of what to change:
+    ``pages/headline.md`` and ``pages/decide.md``, MyST."""
+    found = Found.of(study)
+    study.write("pages/headline.md", headline(study, found))
+    study.write("pages/decide.md", decide(study, found))
+
+
+def headline(study: Study, found: Found) -> str:
+    """The first page."""
+    title_of_page, *explained = found.sentences
+    chart = ""
+    if len(found.budgets):
+        study.write("tables/budget.csv", as_csv(found.budgets))
+        drawn = charts.embedded(charts.recall_against_budget(found.budgets), "budget", CHART)
+        caption = f"{OF_CHART} {{download}}`CSV <../tables/budget.csv>`"
+        chart = f"```{{raw}} html\n{drawn}```\n\n{caption}"
     return filled(
         "headline",
-        found=found.rstrip("."),
+        found=title_of_page.rstrip("."),
         sentences=explained,
-        n=len(study.questions),
-        is_small=has_small_models(study),
-        n_filings=len(study.filings),
-        trust=trust(study, unseen, strict),
-        further=further(study, summary),
-        figure=figure,
-        climbed=climbed,
+        figure=picture(study, found).markdown,
+        chart=chart,
+        tree=tree_of(study, found),
     )
+
+
+def picture(study: Study, found: Found) -> Shown:
+    """Where gold pages are lost, on the study's questions and on unseen companies."""
+    rows, other = dict.fromkeys((best_standard(found.summary), *SHOWN)), unseen_beside(study)
+    sets = {charts.SETS.get(study.dataset.name, study.dataset.name): study}
+    sets |= {"Unseen companies": other} if other else {}
+    lost = fates(sets, rows, K)
+    return show(study, lost_panels(lost), "headline", OF_FIGURE.format(k=K) + intervals(found.summary), data=lost)
+
+
+def tree_of(study: Study, found: Found) -> str:
+    """The decision tree as a list in HTML, each leaf with its page recall; empty where no leaf was measured."""
+    rows = leaves(study, found.budgets)
+    if rows.empty:
+        return ""
+    sets = [name for name in found.budgets["set"].unique() if name in rows]
+    named = {"titles": charts.SETS, "anchor": lambda method: make_id(f"method-{method}")}
+    return filled("tree", tree=TREE, leaves=rows.set_index("method"), sets=sets, **named)
+
+
+def decide(study: Study, found: Found) -> str:
+    """The page of what to change."""
+    rows, climbed = climb(study, found.metrics, found.strict), ""
+    if len(rows) > 1:
+        columns = {"What to do": "do", "Page recall": interval("page_recall"), "Gain": gain(), "Verdict": "verdict"}
+        caption = OF_CLIMB + (OF_UNSEEN if found.unseen else "")
+        if found.unseen:
+            rows = rows.join(climb_unseen(study, rows))
+            columns |= {"Unseen companies": interval("unseen"), "Verdict there": "unseen_verdict"}
+        climbed = show(
+            study, rows.assign(verdict=verdicts(rows)), "actions", caption, columns=columns, data=rows
+        ).markdown
+    return filled(
+        "decide",
+        tree=tree_of(study, found),
+        leaves=leaves_table(study, found),
+        climbed=climbed,
+        trust=trust(study, found.unseen, found.strict),
+        further=further(study, found.summary),
+    )
+
+
+def leaves_table(study: Study, found: Found) -> str:
+    """The methods of the decision tree with their numbers, as MyST; empty where none was measured."""
+    rows = leaves(study, found.budgets)
+    if rows.empty:
+        return ""
+    reads = rows["budget"].map("{:,}".format) + " " + rows["unit"]
+    sets = {charts.SETS.get(name, name): interval(name) for name in found.budgets["set"].unique() if name in rows}
+    shown = rows.assign(reads=reads, command="`" + rows["command"] + "`")
+    columns = {"Method": "title", "Reads": "reads", **sets, "Seconds": "question_s", "Measure it": "command"}
+    return show(study, shown, "leaves", OF_LEAVES, columns=columns, data=rows.drop(columns="when")).markdown
 
 
 def readme_text(study: Study, published: Published, figure: str = "") -> str:
     """What the README prints of it, with the path of the figure where there is one."""
-    summary, manifest, unseen = read_summary(study), published.manifest, finding.on_unseen(study, K)
-    metrics, strict = Metrics(read_metrics(study.outputs / METRICS_FILE)), strictest_of(study, STRICT, K)
+    manifest, found = published.manifest, Found.of(study)
     return filled(
         "readme",
-        sentences=sentences(summary, metrics, unseen, strict, finding.by_tokens(study)),
-        trust=trust(study, unseen, strict),
+        sentences=found.sentences,
+        trust=trust(study, found.unseen, found.strict),
         figure=f"\n![{ALT}]({figure})\n" if figure else "",
-        intervals=intervals(summary),
+        intervals=intervals(found.summary),
         manifest=manifest,
         digest=published.digest,
         minutes=round(sum(record["wall_s"] for record in manifest["stages"]) / 60),

@@ -13,7 +13,7 @@ import yaml
 
 from lib.analysis import left_out
 from lib.analysis.facts import SOURCES, facts
-from lib.book.headline import headline
+from lib.book.headline import write_headline
 from lib.book.leaderboard import leaderboard_page
 from lib.book.manifest import licence_of, read_summary
 from lib.book.reported import reported_page
@@ -47,13 +47,13 @@ def write_pages(study: Study, manifest: dict) -> None:
         "siblings": methods_page(study, summary, "Methods of the sibling studies", others),
         "reported": reported_page(study),
         "appendix": appendix(study, manifest),
-        "headline": headline(study, summary),
         "leaderboard": leaderboard_page(study),
         "asked": asked_page(),
         "citation": citation(1),
     }
     for name, text in pages.items():
         study.write(f"pages/{name}.md", text)
+    write_headline(study)
 
 
 def methods_page(study: Study, summary: pd.DataFrame, heading: str, names: Sequence[str]) -> str:

@@ -1,7 +1,7 @@
 """Charts that a reader can change: Vega-Lite, drawn by Altair, in a static page without a network.
 
 A page has the drawing of each chart as an SVG, for print and without JavaScript; ``book/_static/charts.js`` puts the
-live chart in its place, by the bundle of Vega that :func:`bundle` writes once into a book.
+live chart in its place, by the bundle of Vega that :func:`bundle` gives and a book contains once.
 """
 
 import json
@@ -9,30 +9,38 @@ from functools import cache
 from html import escape
 
 import altair as alt
+import pandas as pd
 import vl_convert
 
 BUNDLE = "vega.js"  # in ``_static`` of a book
 VERSION = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
-TEXT = "#333333"
+INK, WIDTH = "#333333", 640  # of texts, and pixels of a drawing
+TEXTS = {"labelFontSize": 12, "titleFontSize": 12, "titleFontWeight": "normal", "labelColor": INK, "titleColor": INK}
 CONFIG = {
     "background": "transparent",
     "font": "DejaVu Sans, Verdana, sans-serif",
-    "axis": {
-        "labelFontSize": 12,
-        "titleFontSize": 12,
-        "titleFontWeight": "normal",
-        "labelColor": TEXT,
-        "titleColor": TEXT,
-    },
-    "legend": {"labelFontSize": 12, "titleFontSize": 12, "labelLimit": 0, "labelColor": TEXT, "titleColor": TEXT},
+    "axis": TEXTS,
+    "legend": TEXTS | {"labelFontSize": 11, "labelLimit": 0},
     "view": {"stroke": None},
+}
+#: Question sets as a chart names them, the first that is there chosen.
+SETS = {"financebench": "FinanceBench", "unseen-companies": "unseen companies", "page-questions": "page-questions"}
+#: What a reader may lack: column of :func:`lib.analysis.budget.by_budget` to the label of its switch.
+SWITCHES = {"metadata": "metadata", "labels": "labelled questions", "language_model": "a language model per question"}
+#: Colours by how a method searches: all filings, after a metadata match, after one from cover pages, trained.
+SHADES = {
+    "all": ("#222222", "#777777", "#a6761d", "#8c564b", "#b0b0b0"),
+    "metadata": ("#d55e00", "#e69f00", "#f4a582", "#cc3311"),
+    "covers": ("#117733", "#44aa99"),
+    "trained": ("#56b4e9", "#0072b2"),
 }
 
 
 @cache
 def bundle() -> str:
     """JavaScript that defines ``window.vegaEmbed``, with Vega and Vega-Lite inside, about 0.9 MB."""
-    return vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=VERSION)
+    code = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=VERSION)
+    return f"(() => {{{code}\n}})();\n"  # its own names are not those of the page
 
 
 def embedded(chart: alt.TopLevelMixin, name: str, description: str, static: str = "../_static") -> str:
@@ -42,9 +50,8 @@ def embedded(chart: alt.TopLevelMixin, name: str, description: str, static: str 
         name: of the chart on its page, letters and hyphens.
         description: the chart in words.
     """
-    spec = chart.to_dict()
-    spec["config"] = CONFIG
-    drawing = vl_convert.vegalite_to_svg(spec, vl_version=VERSION, allowed_base_urls=[])
+    spec = chart.to_dict() | {"config": CONFIG}
+    drawing = vl_convert.vegalite_to_svg(spec | {"width": WIDTH}, vl_version=VERSION, allowed_base_urls=[])
     inlined = json.dumps(spec, separators=(",", ":")).replace("<", r"\u003c")
     return (
         f'<div class="chart" id="chart-{name}">\n'
@@ -53,3 +60,72 @@ def embedded(chart: alt.TopLevelMixin, name: str, description: str, static: str 
         "</div>\n"
         f'<script defer src="{static}/{BUNDLE}"></script>\n<script defer src="{static}/charts.js"></script>\n'
     )
+
+
+def colours(methods: pd.DataFrame) -> dict[str, str]:
+    """Titles of methods (title, metadata, labels), sorted by how they search, with a colour of SHADES each."""
+    found = {}
+    for group, shades in SHADES.items():
+        titles = [row.title for row in methods.itertuples() if _group(row) == group]
+        found |= dict(zip(titles, shades, strict=False))
+    return found
+
+
+def _group(row: tuple) -> str:
+    by_match = "metadata" if row.metadata else "covers" if "cover pages" in row.title else "all"
+    return "trained" if row.labels else by_match
+
+
+def recall_against_budget(frame: pd.DataFrame) -> alt.LayerChart:
+    """Page recall against what is read, of :func:`lib.analysis.budget.by_budget`: a line per method, with the interval
+    of the one that is pointed at; switches choose the question set, chunks or tokens, and what a reader has."""
+    shade = colours(frame.drop_duplicates("method"))
+    frame = frame[frame["title"].isin([*shade])].round({"page_recall": 3, "low": 3, "high": 3})
+    columns = ["set", "title", "unit", "budget", "page_recall", "low", "high", "n", *SWITCHES]
+    sets = [title for name, title in SETS.items() if name in {*frame["set"]}] or [*frame["set"].unique()]
+    units = [*frame["unit"].unique()]
+    radios = {
+        "asked": alt.param("asked", sets[0], alt.binding_radio(options=sets, name="Questions:")),
+        "read": alt.param("read", units[0], alt.binding_radio(options=units, name="Read:")),
+    }
+    has = {
+        name: alt.param(name, True, alt.binding_checkbox(name=f"Use {label}"))
+        for name, label in SWITCHES.items()
+        if frame[name].any() and not frame[name].all()
+    }
+    shown = "datum.set == asked && datum.unit == read" + "".join(f" && ({name} || !datum.{name})" for name in has)
+    ticks = {unit: sorted(part["budget"].unique().tolist()) for unit, part in frame.groupby("unit", sort=False)}
+    at_unit = f"{json.dumps(ticks)}[read]"
+    extent = alt.ExprRef(f"extent({at_unit})")
+    pointed = alt.selection_point("pointed", fields=["title"], on="pointerover", nearest=True, empty=False)
+    picked = alt.selection_point("picked", fields=["title"], bind="legend")
+    base = (
+        alt.Chart(frame.assign(set=frame["set"].replace(SETS))[columns], width="container", height=270)
+        .transform_filter(shown)
+        .encode(
+            alt.X(
+                "budget:Q", title=None, axis=alt.Axis(values=alt.ExprRef(at_unit), grid=False, labelOverlap=False)
+            ).scale(type="log", nice=False, domain=extent),
+            alt.Y("page_recall:Q", title="Page recall").scale(domain=[0, 1]).axis(values=[0, 0.2, 0.4, 0.6, 0.8, 1]),
+            alt.Color("title:N", title=None)
+            .scale(domain=[*shade], range=[*shade.values()])
+            .legend(
+                orient="bottom",
+                columns=alt.ExprRef("width < 500 ? 1 : 2"),
+                symbolType="stroke",
+                symbolStrokeWidth=3,
+                symbolOpacity=1,
+            ),
+            opacity=alt.when(picked).then(alt.value(1)).otherwise(alt.value(0.12)),
+        )
+    )
+    heads = {"title": "Method", "budget": "Read", "page_recall": "Page recall", "low": "from", "high": "to", "n": "n"}
+    tooltip = [alt.Tooltip(name, title=head) for name, head in heads.items()]
+    band = (
+        base.transform_filter(pointed)
+        .mark_area(clip=True)
+        .encode(alt.Y("low:Q"), alt.Y2("high:Q"), opacity=alt.value(0.15))
+    )
+    line = base.mark_line(strokeWidth=2.2).add_params(picked)
+    dots = base.mark_circle(size=45).encode(tooltip=tooltip).add_params(pointed)
+    return alt.layer(band, line, dots).add_params(*radios.values(), *has.values())

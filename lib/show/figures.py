@@ -99,32 +99,60 @@ def write_in(axes: plt.Axes, parts: Iterable[Rectangle], texts: Sequence[str], *
 
 def lost_bars(lost: pd.DataFrame) -> Drawing:
     """Where each ``method``'s (a name of the method table, or any other text) gold pages are lost: a bar per row, the
-    first with the names of the parts; the shares ``found``, ``page`` (page not retrieved) and ``document`` add to
-    1. Rows with a ``head`` (a text, else empty) begin a section of it."""
+    first with the names of the parts; the shares ``found``, ``page`` (page not retrieved) and ``document`` (filing not
+    retrieved) add to 1. Rows with a ``head`` (a text, else empty) begin a section of it."""
+    drawn = blank(0.55 * _places(lost)[-1] + 1.15, 5.2, alt=_lost_in_words(lost))
+    _draw_lost(drawn.axes[0], lost)
+    return drawn
+
+
+def lost_panels(lost: pd.DataFrame) -> Drawing:
+    """:func:`lost_bars` of each ``set``, beside each other; the heads are above the panels, without sections."""
+    parts = dict(list(lost.groupby("set", sort=False)))
+    heads = [next(filter(None, part["head"]), name) for name, part in parts.items()]
+    n_rows = max(map(len, parts.values()))
+    drawn = blank(0.5 * n_rows + 1.0, n_panels=len(parts), alt=_lost_in_words(lost))
+    for axes, head, part in zip(drawn.axes, heads, parts.values(), strict=True):
+        _draw_lost(axes, part.assign(head=""), size=9.5, n_rows=n_rows)
+        axes.set_title(head, loc="left", fontsize=10, weight="bold", pad=8)
+    return drawn
+
+
+def _places(lost: pd.DataFrame) -> np.ndarray:
     heads = lost["head"].tolist() if "head" in lost else [""] * len(lost)
-    rows = np.arange(len(lost)) + 0.7 * np.cumsum([bool(head) for head in heads])
+    return np.arange(len(lost)) + 0.7 * np.cumsum([bool(head) for head in heads])
+
+
+def _lost_in_words(lost: pd.DataFrame) -> str:
     words = "{}: found {:.0%}, page not retrieved {:.0%}, filing not retrieved {:.0%}"
-    titles = [METHODS[name].title if name in METHODS else name for name in lost["method"]]
-    shares = lost[[*LOST]].to_numpy(float)
-    alt = "; ".join(words.format(title, *row) for title, row in zip(titles, shares, strict=True)) + "."
-    drawn = blank(0.55 * (rows[-1] + 1) + 0.6, 5.2, alt=alt)
-    (axes,) = drawn.axes
+    heads = lost["set"].astype(str) + ", " if "set" in lost and lost["set"].nunique() > 1 else [""] * len(lost)
+    titles = [head + _name(method) for head, method in zip(heads, lost["method"], strict=True)]
+    return "; ".join(words.format(*row) for row in zip(titles, *lost[[*LOST]].to_numpy(float).T, strict=True)) + "."
+
+
+def _name(method: str) -> str:
+    return METHODS[method].title if method in METHODS else method
+
+
+def _draw_lost(axes: plt.Axes, lost: pd.DataFrame, size: float = 11, n_rows: int = 0) -> None:
+    """Bars of :func:`lost_bars` in axes that have room for ``n_rows`` of them, by default for all."""
+    heads = lost["head"].tolist() if "head" in lost else [""] * len(lost)
+    rows = _places(lost)
     left, top = np.zeros(len(lost)), -0.72
     for part, (head, colour, ink) in LOST.items():
         shares = lost[part].to_numpy(float)
         stack = axes.barh(rows, shares, 0.5, left=left, color=colour)
         written = [f"{100 * share:.0f}" if share >= 0.025 else "" for share in shares]
-        write_in(axes, stack, written, color=ink, fontsize=11)
-        middle = min(max(left[0] + shares[0] / 2, 0.33), 0.57)  # keeps the three heads apart
+        write_in(axes, stack, written, color=ink, fontsize=size)
+        middle = min(max(left[0] + shares[0] / 2, 0.33), 0.43)  # keeps the three heads apart
         x, side = {"found": (0, "left"), "page": (middle, "center"), "document": (1, "right")}[part]
-        axes.text(x, top, head.replace(": ", ":\n"), ha=side, va="bottom", fontsize=11, style="italic")
+        axes.text(x, top, head.replace(": ", ":\n"), ha=side, va="bottom", fontsize=size, style="italic")
         left += shares
-    for row, title, head in zip(rows, titles, heads, strict=True):
-        axes.text(0, row - 0.29, title, va="bottom", fontsize=11)
-        axes.text(0, row - 0.75, head, va="bottom", fontsize=11, weight="bold")
-    axes.set(xlim=(0, 1), ylim=(rows[-1] + 0.3, top - 0.56))
+    for row, method, head in zip(rows, lost["method"], heads, strict=True):
+        axes.text(0, row - 0.29, _name(method), va="bottom", fontsize=size)
+        axes.text(0, row - 0.75, head, va="bottom", fontsize=size, weight="bold")
+    axes.set(xlim=(0, 1), ylim=(max(rows[-1], n_rows - 1) + 0.3, top - 0.56))
     axes.axis("off")
-    return drawn
 
 
 def spread_labels(heights: Sequence[float], gap: float) -> np.ndarray:

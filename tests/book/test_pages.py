@@ -229,7 +229,9 @@ def test_every_written_page_is_in_the_table_of_contents_and_refers_to_what_a_cha
     listed = set(re.findall(r"(?:file|root): (\S+)", (ROOT / "_toc.yml").read_text()))
     written = {f"book/{path.stem}" for path in (ROOT / "book").glob("*.md")}
     chapters = {f"notebooks/{path.stem}" for path in (ROOT / "notebooks").glob("[0-9a]*.ipynb")}
-    made = {f"pages/{name}" for name in ("methods", "siblings", "reported", "appendix", "leaderboard", "asked")}
+    made = {
+        f"pages/{name}" for name in ("decide", "methods", "siblings", "reported", "appendix", "leaderboard", "asked")
+    }
     assert written | made <= listed <= written | made | chapters
     sources = "".join(path.read_text() for path in (ROOT / "notebooks").glob("[0-9a]*.ipynb"))
     pages = "".join(path.read_text() for path in (ROOT / "book").glob("*.md"))

@@ -1,0 +1,69 @@
+"""Page recall against what a generator reads, chunks or tokens, on each question set, with what each method needs."""
+
+from functools import partial
+
+import pandas as pd
+
+from lib.ahead.sets import SETS
+from lib.analysis import reading
+from lib.analysis.question_sets import of_collection
+from lib.analysis.templates import TRAINED, strictest_of
+from lib.analysis.unseen import unseen_beside
+from lib.evaluation import evaluate_all
+from lib.method_sets import measured
+from lib.methods import METHODS, RECORDS, TEXTS, TRAINING
+from lib.stats import Resampling, means
+from lib.studies import open_study
+from lib.study import Study
+
+#: Searches of all filings, those after a metadata match, and trained rows.
+ROWS = (
+    *("dense", "bm25", "hybrid_rrf", "fixed_128", "multi_hyde_rerank"),
+    *("dense_records", "hybrid_rrf_records", "parent_child_records", "fixed_128_records", "multi_hyde_records"),
+    *("parent_child_covers", "fixed_128_covers"),
+    *("ahead_covers", "ahead"),
+)
+NEEDED = {"metadata": RECORDS, "labels": TRAINING, "language_model": TEXTS}
+CHUNKS, TOKENS = UNITS = ("chunks", "tokens")
+COLUMNS = ["set", "method", "title", "unit", "budget", "page_recall", "low", "high", "n", *NEEDED]
+
+
+def with_other_sets(study: Study) -> dict[str, Study]:
+    """The study, the other question sets over its filings, and unseen companies where the study is FinanceBench; those
+    that are published or here, by name."""
+    given = {"results": "published" if study.published else "fresh", "say": lambda line: None}
+    names = SETS.get(study.dataset.collection, ())
+    others = [partial(open_study, "", study.profile.name, questions=name, **given) for name in names]
+    found, unseen = of_collection(study, others), unseen_beside(study)
+    return found | ({unseen.dataset.name: unseen} if unseen else {})
+
+
+def recalls(study: Study, methods: list[str]) -> dict[tuple[str, int], pd.DataFrame]:
+    """Page recall (questions × methods) within each budget, by unit and budget; of trained rows by their strictest
+    folds where the first k chunks are read, and by those of their runs where tokens are."""
+    metrics, found = evaluate_all(study, methods, ["standard"]), {}
+    for k in study.profile.metrics.ks:
+        strict = strictest_of(study, [name for name in methods if name in TRAINED], k)
+        columns = {name: metrics[name, "page_recall", k] for name in methods}
+        found[CHUNKS, k] = pd.DataFrame(columns | {name: one["page_recall"] for name, one in strict.items()})
+    values = reading.values(study, [name for name in methods if name in reading.COMPARED])
+    for tokens in reading.BUDGETS:
+        found[TOKENS, tokens] = reading.within(values, "page_recall", tokens)
+    return found
+
+
+def by_budget(sets: dict[str, Study]) -> pd.DataFrame:
+    """COLUMNS: page recall with its interval of ROWS that each set measures, within each budget."""
+    parts = []
+    for name, study in sets.items():
+        here = [method for method in ROWS if (method, "standard") in measured(study.profile)]
+        draws = Resampling.of(study)
+        for (unit, budget), values in recalls(study, here).items():
+            levels = means(values, draws).rename(columns={"mean": "page_recall"}).rename_axis("method").reset_index()
+            parts.append(levels.assign(set=name, unit=unit, budget=budget))
+    found = pd.concat(parts, ignore_index=True)
+    rows = found["method"].map(METHODS)
+    found["title"] = [row.title for row in rows]
+    for name, need in NEEDED.items():
+        found[name] = [need in row.needs for row in rows]
+    return found[COLUMNS]
