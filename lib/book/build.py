@@ -21,6 +21,7 @@ from lib.book.headline import budgets
 from lib.book.manifest import UNKNOWN, shortened, stages_of, write_exports, write_manifest, write_results
 from lib.book.notebooks import STAMPS, changed_chapters, chapters, forget_stages, read_json, run_all, stamps
 from lib.book.pages import write_pages
+from lib.book.pairs import write_pairs
 from lib.book.repository import address, with_commits
 from lib.diagnose.stored import OUTSIDE
 from lib.files import ROOT
@@ -125,6 +126,7 @@ def compile_book(study: Study, built: Path, say=print) -> None:
         write_explorer(study)
         write_exports(study)
         write_downloads(study, static)
+        write_pairs(study, static / "pairs")
         (static / charts.BUNDLE).write_text(charts.bundle(), encoding="utf-8")
     shutil.copytree(html_folder.result(), new, ignore=shutil.ignore_patterns("*.map"))  # of the theme's sources
     shutil.copytree(static, new / "_static", dirs_exist_ok=True)
