@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 from lib import methods
-from lib.book.headline import headline
-from lib.book.manifest import read_summary, write_exports, write_manifest, write_results
+from lib.book.headline import write_headline
+from lib.book.manifest import write_exports, write_manifest, write_results
 from lib.models.written import key_of
 from lib.published import GENERATIONS_FILE, METRICS_FILE, RUNS_FILE
 from lib.schema import StudyError
@@ -93,7 +93,7 @@ def executed_chapter(study: Study) -> None:
 def write_whole(study: Study) -> dict:
     """What ``make book`` leaves of a study: results, a chapter, the manifest, which is returned."""
     write_results(study)
-    headline(study, read_summary(study))  # whose stored results are published
+    write_headline(study)  # whose stored results are published
     executed_chapter(study)
     found = write_manifest(study)
     write_exports(study)

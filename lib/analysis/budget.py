@@ -19,7 +19,7 @@ from lib.study import Study
 #: Searches of all filings, those after a metadata match, and trained rows.
 ROWS = (
     *("dense", "bm25", "hybrid_rrf", "fixed_128", "multi_hyde_rerank"),
-    *("dense_records", "hybrid_rrf_records", "parent_child_records", "fixed_128_records", "multi_hyde_records"),
+    *("dense_records", "hybrid_rrf_records", "parent_child_records", "fixed_128_records"),
     *("parent_child_covers", "fixed_128_covers"),
     *("ahead_covers", "ahead"),
 )
@@ -40,12 +40,14 @@ def with_other_sets(study: Study) -> dict[str, Study]:
 
 def recalls(study: Study, methods: list[str]) -> dict[tuple[str, int], pd.DataFrame]:
     """Page recall (questions × methods) within each budget, by unit and budget; of trained rows by their strictest
-    folds where the first k chunks are read, and by those of their runs where tokens are."""
-    metrics, found = evaluate_all(study, methods, ["standard"]), {}
-    for k in study.profile.metrics.ks:
-        strict = strictest_of(study, [name for name in methods if name in TRAINED], k)
+    folds where the first k chunks are read and these are known at every k, else by the folds of their runs."""
+    metrics, found, ks = evaluate_all(study, methods, ["standard"]), {}, study.profile.metrics.ks
+    strict = {k: strictest_of(study, [name for name in methods if name in TRAINED], k) for k in ks}
+    strictly = set.intersection(*({*of_k} for of_k in strict.values()))
+    for k in ks:
         columns = {name: metrics[name, "page_recall", k] for name in methods}
-        found[CHUNKS, k] = pd.DataFrame(columns | {name: one["page_recall"] for name, one in strict.items()})
+        columns |= {name: strict[k][name]["page_recall"] for name in strictly}
+        found[CHUNKS, k] = pd.DataFrame(columns)
     values = reading.values(study, [name for name in methods if name in reading.COMPARED])
     for tokens in reading.BUDGETS:
         found[TOKENS, tokens] = reading.within(values, "page_recall", tokens)
@@ -59,6 +61,8 @@ def by_budget(sets: dict[str, Study]) -> pd.DataFrame:
         here = [method for method in ROWS if (method, "standard") in measured(study.profile)]
         draws = Resampling.of(study)
         for (unit, budget), values in recalls(study, here).items():
+            if values.empty:
+                continue
             levels = means(values, draws).rename(columns={"mean": "page_recall"}).rename_axis("method").reset_index()
             parts.append(levels.assign(set=name, unit=unit, budget=budget))
     found = pd.concat(parts, ignore_index=True)

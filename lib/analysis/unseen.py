@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from lib import runs
+from lib.analysis.encoders import BETTER
 from lib.analysis.measured import with_filings
 from lib.analysis.templates import strictest_of
 from lib.data.locate import UNSEEN
@@ -17,7 +18,7 @@ from lib.page_scorer import light
 from lib.page_scorer.search import search_pages_first
 from lib.retrievers.matched import run_within
 from lib.schema import NeedsFilings, StudyError
-from lib.stats import Resampling, compare_pairs
+from lib.stats import Resampling, compare, compare_pairs
 from lib.studies import open_study
 from lib.study import Study
 
@@ -43,6 +44,8 @@ ADDED = {
     "Pages first, untrained": ("page_then_chunk", "dense"),
     "Light page scorer, from the match": (LIGHT, "dense_records"),
 }
+#: Rows that are compared with both encoders.
+ENCODED = ("dense", "dense_records", "hybrid_rrf_records")
 LEVELS = ["doc_recall", "page_recall", "page_recall_pooled", "page_recall_lenient"]
 
 
@@ -98,6 +101,23 @@ def contrasts(draws: Resampling, recalls: pd.DataFrame, wanted: Mapping[str, tup
     here = {name: pair for name, pair in wanted.items() if {*pair} <= {*recalls}}
     found = compare_pairs(recalls, [*here.values()], draws)
     return found.assign(contrast=[*here])
+
+
+def better_encoder(other: Study, k: int = 5) -> pd.DataFrame | None:
+    """Page recall of ENCODED on unseen companies with the better encoder less that with the encoder of ``other``:
+    :func:`lib.stats.compare`, p corrected over these rows; None where it was not measured."""
+    given = {"artifacts": other.home.parents[1], "say": lambda line: None}
+    try:
+        better = open_study(UNSEEN, BETTER, "published" if other.uses_published_texts else "fresh", **given)
+    except StudyError:
+        return None
+    if other.profile.name == BETTER or any((name, "standard") not in measured(better.profile) for name in ENCODED):
+        return None
+    before, after = (
+        pd.DataFrame({name: metrics[name, "page_recall", k] for name in ENCODED})
+        for metrics in (evaluate_all(one, ENCODED, ["standard"]) for one in (other, better))
+    )
+    return compare(after, before, Resampling.of(other))
 
 
 def light_recalls(study: Study, other: Study, k: int = 5, measure: bool = False) -> pd.DataFrame | None:

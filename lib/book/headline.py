@@ -92,7 +92,7 @@ def sentences(
     (:func:`lib.analysis.finding.by_tokens`)."""
     pages, docs = (at_k(summary, metric)["mean"] for metric in ("page_recall", "doc_recall"))
     base = best_standard(summary)
-    without_kinds, whole = rungs(summary)
+    whole = ahead_over_draws(summary)
     return filled(
         "sentences",
         k=K,
@@ -103,18 +103,14 @@ def sentences(
         match=[pages[name] for name in ("dense", "dense_records") if name in pages],
         tokens=tokens,
         ahead=strict["ahead"]["page_recall"].mean() if strict else pages.get("ahead") if whole is None else whole,
-        general=strict["ahead_general"]["page_recall"].mean() if "ahead_general" in strict else without_kinds,
         strict=bool(strict) and whole is not None,
-        whole=whole,
-        without_kinds=without_kinds,
         unseen=unseen,
     ).splitlines()
 
 
-def rungs(summary: pd.DataFrame) -> list[float | None]:
-    """Ahead's page recall without and with its page kinds, means over the draws of its folds; None where there are
-    none."""
-    return [at_k(summary, published_name("page_recall", rung.name))["mean"].get("ahead") for rung in LADDER[-2:]]
+def ahead_over_draws(summary: pd.DataFrame) -> float | None:
+    """Ahead's page recall, mean over the draws of its folds; None where there are none."""
+    return at_k(summary, published_name("page_recall", LADDER[-1].name))["mean"].get("ahead")
 
 
 def intervals(summary: pd.DataFrame) -> str:
@@ -217,7 +213,7 @@ def headline(study: Study, found: Found) -> str:
         sentences=explained,
         figure=picture(study, found).markdown,
         chart=chart,
-        tree=tree_of(study, found),
+        tree=tree_of(leaves(study, found.budgets)),
     )
 
 
@@ -230,19 +226,19 @@ def picture(study: Study, found: Found) -> Shown:
     return show(study, lost_panels(lost), "headline", OF_FIGURE.format(k=K) + intervals(found.summary), data=lost)
 
 
-def tree_of(study: Study, found: Found) -> str:
-    """The decision tree as a list in HTML, each leaf with its page recall; empty where no leaf was measured."""
-    rows = leaves(study, found.budgets)
+def tree_of(rows: pd.DataFrame) -> str:
+    """The decision tree as a list in HTML with the page recall of its leaves (:func:`lib.analysis.decisions.leaves`);
+    empty where none was measured."""
     if rows.empty:
         return ""
-    sets = [name for name in found.budgets["set"].unique() if name in rows]
-    named = {"titles": charts.SETS, "anchor": lambda method: make_id(f"method-{method}")}
-    return filled("tree", tree=TREE, leaves=rows.set_index("method"), sets=sets, **named)
+    anchors = {name: make_id(f"method-{name}") for name in rows["method"]}
+    return filled("tree", tree=TREE, leaves=rows.set_index("method"), sets=_sets_of(rows), anchors=anchors)
 
 
 def decide(study: Study, found: Found) -> str:
     """The page of what to change."""
     rows, climbed = climb(study, found.metrics, found.strict), ""
+    measured_leaves = leaves(study, found.budgets)
     if len(rows) > 1:
         columns = {"What to do": "do", "Page recall": interval("page_recall"), "Gain": gain(), "Verdict": "verdict"}
         caption = OF_CLIMB + (OF_UNSEEN if found.unseen else "")
@@ -254,24 +250,28 @@ def decide(study: Study, found: Found) -> str:
         ).markdown
     return filled(
         "decide",
-        tree=tree_of(study, found),
-        leaves=leaves_table(study, found),
+        tree=tree_of(measured_leaves),
+        leaves=leaves_table(study, measured_leaves) if len(measured_leaves) else "",
+        command=measured_leaves["command"].get(0),
         climbed=climbed,
         trust=trust(study, found.unseen, found.strict),
         further=further(study, found.summary),
     )
 
 
-def leaves_table(study: Study, found: Found) -> str:
-    """The methods of the decision tree with their numbers, as MyST; empty where none was measured."""
-    rows = leaves(study, found.budgets)
-    if rows.empty:
-        return ""
+def leaves_table(study: Study, rows: pd.DataFrame) -> str:
+    """The methods of the decision tree (:func:`lib.analysis.decisions.leaves`) with their numbers, as MyST."""
     reads = rows["budget"].map("{:,}".format) + " " + rows["unit"]
-    sets = {charts.SETS.get(name, name): interval(name) for name in found.budgets["set"].unique() if name in rows}
-    shown = rows.assign(reads=reads, command="`" + rows["command"] + "`")
-    columns = {"Method": "title", "Reads": "reads", **sets, "Seconds": "question_s", "Measure it": "command"}
+    sets = {title: interval(name) for name, title in _sets_of(rows).items()}
+    columns = {"Method": "title", "Name": "name", "Reads": "reads", **sets, "Seconds per question": "question_s"}
+    shown = rows.assign(reads=reads, name=rows["method"])
     return show(study, shown, "leaves", OF_LEAVES, columns=columns, data=rows.drop(columns="when")).markdown
+
+
+def _sets_of(rows: pd.DataFrame) -> dict[str, str]:
+    """The question sets of leaves, with their titles."""
+    names = [name.removesuffix("_low") for name in rows if name.endswith("_low")]
+    return {name: charts.SETS.get(name, name) for name in names}
 
 
 def readme_text(study: Study, published: Published, figure: str = "") -> str:

@@ -86,7 +86,7 @@ def recall_against_budget(frame: pd.DataFrame) -> alt.LayerChart:
     of the one that is pointed at; switches choose the question set, chunks or tokens, and what a reader has."""
     shade = colours(frame.drop_duplicates("method"))
     frame = frame[frame["title"].isin([*shade])].round({"page_recall": 3, "low": 3, "high": 3})
-    columns = ["set", "title", "unit", "budget", "page_recall", "low", "high", "n", *SWITCHES]
+    columns = ["set", "name", "unit", "budget", "page_recall", "low", "high", "n", *SWITCHES]
     sets = [title for name, title in SETS.items() if name in {*frame["set"]}] or [*frame["set"].unique()]
     units = [*frame["unit"].unique()]
     radios = {
@@ -102,29 +102,25 @@ def recall_against_budget(frame: pd.DataFrame) -> alt.LayerChart:
     ticks = {unit: sorted(part["budget"].unique().tolist()) for unit, part in frame.groupby("unit", sort=False)}
     at_unit = f"{json.dumps(ticks)}[read]"
     extent = alt.ExprRef(f"extent({at_unit})")
-    pointed = alt.selection_point("pointed", fields=["title"], on="pointerover", nearest=True, empty=False)
-    picked = alt.selection_point("picked", fields=["title"], bind="legend")
+    pointed = alt.selection_point("pointed", fields=["name"], on="pointerover", nearest=True, empty=False)
+    picked = alt.selection_point("picked", fields=["name"], bind="legend")
     base = (
-        alt.Chart(frame.assign(set=frame["set"].replace(SETS))[columns], width="container", height=270)
+        alt.Chart(
+            frame.assign(set=frame["set"].replace(SETS), name=frame["title"])[columns], width="container", height=230
+        )
         .transform_filter(shown)
         .encode(
             alt.X(
                 "budget:Q", title=None, axis=alt.Axis(values=alt.ExprRef(at_unit), grid=False, labelOverlap=False)
             ).scale(type="log", nice=False, domain=extent),
             alt.Y("page_recall:Q", title="Page recall").scale(domain=[0, 1]).axis(values=[0, 0.2, 0.4, 0.6, 0.8, 1]),
-            alt.Color("title:N", title=None)
+            alt.Color("name:N", title=None)
             .scale(domain=[*shade], range=[*shade.values()])
-            .legend(
-                orient="bottom",
-                columns=alt.ExprRef("width < 500 ? 1 : 2"),
-                symbolType="stroke",
-                symbolStrokeWidth=3,
-                symbolOpacity=1,
-            ),
+            .legend(orient="bottom", columns=1, symbolType="stroke", symbolStrokeWidth=3, symbolOpacity=1),
             opacity=alt.when(picked).then(alt.value(1)).otherwise(alt.value(0.12)),
         )
     )
-    heads = {"title": "Method", "budget": "Read", "page_recall": "Page recall", "low": "from", "high": "to", "n": "n"}
+    heads = {"name": "Method", "budget": "Read", "page_recall": "Page recall", "low": "from", "high": "to", "n": "n"}
     tooltip = [alt.Tooltip(name, title=head) for name, head in heads.items()]
     band = (
         base.transform_filter(pointed)

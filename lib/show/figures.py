@@ -151,7 +151,7 @@ def _draw_lost(axes: plt.Axes, lost: pd.DataFrame, size: float = 11, n_rows: int
     for row, method, head in zip(rows, lost["method"], heads, strict=True):
         axes.text(0, row - 0.29, _name(method), va="bottom", fontsize=size)
         axes.text(0, row - 0.75, head, va="bottom", fontsize=size, weight="bold")
-    axes.set(xlim=(0, 1), ylim=(max(rows[-1], n_rows - 1) + 0.3, top - 0.56))
+    axes.set(xlim=(0, 1), ylim=(max(rows[-1], n_rows - 1) + 0.3, top - 0.56), xticks=[], yticks=[])
     axes.axis("off")
 
 

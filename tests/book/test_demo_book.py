@@ -13,6 +13,7 @@ from urllib.parse import parse_qsl
 import numpy as np
 import pandas as pd
 import pytest
+from selenium.webdriver.support.ui import WebDriverWait
 
 from lib.book.site import MOVED
 from lib.files import ROOT
@@ -176,10 +177,24 @@ def test_the_index_says_in_one_screen_what_was_found_and_a_phone_has_the_figure_
     code = "return document.querySelector('#fig-headline').getBoundingClientRect().bottom"
     assert browser.execute_script(code) <= 1000
     shown = "return document.querySelector('#fig-headline img').currentSrc"
-    assert browser.execute_script(shown).endswith("/_images/lost.svg")
+    assert browser.execute_script(shown).endswith("/_images/headline.svg")
     look(browser, 390, 844, is_phone=True)
     browser.refresh()
-    assert browser.execute_script(shown).endswith("/_images/narrow/lost.svg")
+    assert browser.execute_script(shown).endswith("/_images/narrow/headline.svg")
+
+
+def test_a_reader_sets_the_budget_of_the_chart_and_what_a_method_may_need(book, browser):
+    look(browser, 1440, 1000)
+    open_page(browser, (book / "book" / "intro.html").as_uri())
+    WebDriverWait(browser, 20).until(lambda one: one.find_elements("css selector", ".chart.is-live svg"))
+    names = "return [...document.querySelectorAll('.chart-live path[aria-label*=Method]')].map(e => e.ariaLabel)"
+    before = browser.execute_script(names)
+    assert {text.partition(";")[0] for text in before} >= {"budget: 1", "budget: 20"}, before
+    browser.find_element("css selector", ".chart input[value=tokens]").click()
+    WebDriverWait(browser, 20).until(lambda one: any("budget: 4" in text for text in one.execute_script(names)))
+    n_all = len(browser.execute_script(names))
+    browser.find_element("css selector", ".chart input[name=metadata]").click()
+    WebDriverWait(browser, 20).until(lambda one: len(one.execute_script(names)) < n_all)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
