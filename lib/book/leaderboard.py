@@ -70,9 +70,9 @@ class Column(NamedTuple):
 OF_A_SET = (
     Column("rank", "Rank", form=whole),
     Column("page_recall", "Page recall", k=K, has_interval=True),
-    Column("page_recall_pooled", "… pooled", k=K, has_interval=True),
-    Column("page_recall_20", "… at 20 chunks", k=20, has_interval=True),
-    Column("page_recall_tokens", f"… in {reading.TESTED_AT:,} tokens", has_interval=True),
+    Column("page_recall_pooled", "Page recall, pooled", k=K, has_interval=True),
+    Column("page_recall_20", "Page recall at 20 chunks", k=20, has_interval=True),
+    Column("page_recall_tokens", f"Page recall in {reading.TESTED_AT:,} tokens", has_interval=True),
     Column("doc_recall", "Filing found", "more", k=K, has_interval=True),
     Column("given", "Page recall, filing given", "more"),
     Column("mrr", "MRR of pages", "more", k=10, has_interval=True),
