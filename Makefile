@@ -45,7 +45,7 @@ export PART_WORDS
 WITH_WORDS = $(VENV)/bin/python -c "$$PART_WORDS"
 STAMP := $(VENV)/.ready-$(shell cat requirements*.txt pyproject.toml | sha256sum | cut -c1-12)
 
-.PHONY: diagnose new index ask asked sure help env examples ray book demo measure notebook publish verify golden break preflight methods lines test test-demo test-cells test-all lint format clean audit lock
+.PHONY: diagnose new index ask asked sure help env examples ray book demo measure notebook results publish verify golden break preflight methods lines test test-demo test-cells test-all lint format clean audit lock
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -133,6 +133,9 @@ lines:  ## lines of Python in each room: packages and root of lib, extras, tests
 	@git ls-files '*.py' | xargs wc -l | awk '$$2 ~ "/" { split($$2, at, "/"); room = at[1]; \
 	  if (room == "lib") { n["lib, all"] += $$1; room = at[3] ? "lib/" at[2] : "lib, root" } \
 	  n[room] += $$1; n["all"] += $$1 } END { for (room in n) printf "%7d  %s\n", n[room], room }' | LC_ALL=C sort -k2
+
+results: $(STAMP)  ## pack all results of a built book into artifacts/<dataset>/<profile>/all-results.zip (DATASET=, PROFILE=)
+	@$(LIB) results $(OPTIONS)
 
 test: $(STAMP)  ## lint, the floors of lib (pyproject.toml) and the quick tests
 	@$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check .

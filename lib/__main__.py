@@ -227,6 +227,15 @@ def publish(names: Names) -> None:
 
 @commands.command()
 @study_options
+def results(names: Names) -> None:
+    """Pack all results of a built book, runs of every set and condition, into one file among the artifacts."""
+    from lib.book.downloads import write_archive
+
+    echo(f"all results: {write_archive(names.open())}")
+
+
+@commands.command()
+@study_options
 def preflight(names: Names) -> None:
     """Report what a profile downloads, whether GPU and disk suffice, and roughly how long it takes."""
     from extras.preflight import preflight

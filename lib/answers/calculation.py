@@ -63,10 +63,10 @@ def calculated(study: Study, wanted: Context, has_formulas: bool = True) -> pd.D
 
 
 def derivation(text: str, formula: str, cells: str) -> str:
-    """An answer with its formula and its cells, a line each, pages from 0; ``cells`` as in CALCULATED."""
+    """An answer with its formula and its cells, a line each, pages from 1; ``cells`` as in CALCULATED."""
     rows = [
         f"{cell['name']} {cell['year']} = {cell['shown']:,g} {cell['unit']}: row “{cell['label']}”, "
-        f"{cell['doc_name']}, page {cell['page']}"
+        f"{cell['doc_name']}, page {cell['page'] + 1}"
         for cell in json.loads(cells)
     ]
     return "\n".join([f"{text} = {formula}", *rows])

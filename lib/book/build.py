@@ -19,8 +19,10 @@ from lib.book.downloads import write_downloads
 from lib.book.explorer import write_explorer
 from lib.book.headline import budgets
 from lib.book.manifest import UNKNOWN, shortened, stages_of, write_exports, write_manifest, write_results
-from lib.book.notebooks import REPOSITORY, STAMPS, changed_chapters, chapters, forget_stages, read_json, run_all, stamps
+from lib.book.notebooks import STAMPS, changed_chapters, chapters, forget_stages, read_json, run_all, stamps
 from lib.book.pages import write_pages
+from lib.book.pairs import write_pairs
+from lib.book.repository import address, with_commits
 from lib.diagnose.stored import OUTSIDE
 from lib.files import ROOT
 from lib.models.weights import hub_models
@@ -37,6 +39,15 @@ DEMO_BANNER = (
     "<strong>Synthetic demo.</strong> The filings, companies and questions of this book are invented; "
     "its numbers show how the instrument works, not how retrieval does on real filings."
 )
+LICENCES = 'Code, text and published numbers: <a href="https://www.apache.org/licenses/LICENSE-2.0">Apache-2.0</a>.'
+#: Of a collection's questions and filings.
+LICENCES_OF = {
+    "financebench": (
+        'Questions and filings: <a href="https://github.com/patronus-ai/financebench">FinanceBench</a>, '
+        '<a href="https://creativecommons.org/licenses/by-nc/4.0/">CC BY-NC 4.0</a>, not published here. '
+        'Questions about unseen companies: <a href="https://creativecommons.org/licenses/by/4.0/">CC BY 4.0</a>.'
+    )
+}
 STORED_TEXTS = " What a language model wrote is taken from stored generations; all else is computed."
 
 
@@ -115,8 +126,9 @@ def compile_book(study: Study, built: Path, say=print) -> None:
         write_explorer(study)
         write_exports(study)
         write_downloads(study, static)
+        write_pairs(study, static / "pairs")
         (static / charts.BUNDLE).write_text(charts.bundle(), encoding="utf-8")
-    shutil.copytree(html_folder.result(), new)
+    shutil.copytree(html_folder.result(), new, ignore=shutil.ignore_patterns("*.map"))  # of the theme's sources
     shutil.copytree(static, new / "_static", dirs_exist_ok=True)
     shutil.copytree(study.outputs / "explorer", new / "_static" / "explorer")
     if (narrow := study.outputs / "figures" / NARROW).is_dir():
@@ -159,14 +171,20 @@ def config(study: Study) -> dict:
         run = f"{made['dataset']}, profile {made['profile']}, commit {shortened(made['commit'])}"
         footer = f"Computed for this book from {run}."
     options = found["sphinx"]["config"]["html_theme_options"]
-    options["extra_footer"] = f"<p>{html.escape(footer)}</p>"
+    options["extra_footer"] = f"<p>{with_commits(html.escape(footer))}</p>\n<p>{licences(study)}</p>"
     if study.dataset.name == "demo":
         options["announcement"] = DEMO_BANNER + (STORED_TEXTS if study.published else "")
-    if url := os.environ.get(REPOSITORY):
-        found["repository"] = {"url": url, "branch": "main"}
+    if found["repository"]["url"]:
         found["html"]["use_repository_button"] = True
         found["launch_buttons"] = {"binderhub_url": "https://mybinder.org", "notebook_interface": "jupyterlab"}
     return found
+
+
+def licences(study: Study) -> str:
+    """The licences of what the book shows, and where its code is, as HTML."""
+    found = [LICENCES_OF.get(study.dataset.collection, ""), LICENCES]
+    found += [f'<a href="{html.escape(address())}">The repository</a>.'] if address() else []
+    return " ".join(filter(None, found))
 
 
 def run_jupyter_book(source: Path, compiled: Path) -> Path:

@@ -1,7 +1,7 @@
-"""The question explorer's data: every question, the rank of its gold pages in every run, what was written, pictures.
+"""The question explorer's data: of each question set over the filings, every question and what each method found.
 
-The explorer is a static page (``book/explorer.md``, ``book/_static/explorer.js``) that reads one JavaScript file, so
-that it works from ``file://``. The page shows every text as text.
+The explorer is a static page (``book/explorer.md``, ``book/_static/explorer.js``) that reads a JavaScript file for each
+set once it is chosen, so that it works from ``file://``. The page shows every text as text.
 """
 
 import io
@@ -14,120 +14,110 @@ from pathlib import Path
 
 import pandas as pd
 
-from lib.analysis.failures import OF_PAGES, missed_pages
+from lib.analysis.failures import missed_pages
 from lib.answers.calculation import CALCULATED_STAGE, derivation
 from lib.book.headline import best_standard
+from lib.book.leaderboard import other_sets
 from lib.book.manifest import read_summary
-from lib.book.notebooks import read_stages
+from lib.book.notebooks import read_json, read_stages
+from lib.book.outcomes import K, add_kinds, outcomes
+from lib.data.dataset import links_of
+from lib.data.locate import DATA, UNSEEN
 from lib.data.pdf import drawn
 from lib.diagnose.run_file import read_docnos
 from lib.diagnose.stored import stored_runs
 from lib.files import digest_of
-from lib.method import MAIN
 from lib.method_sets import TRAINED, measured
-from lib.methods import METHODS
-from lib.metrics import retrieval
-from lib.metrics.pooled import answering_pages
 from lib.models.written import read_records
-from lib.schema import CONDITIONS, NeedsFilings
+from lib.published import Published
+from lib.schema import Condition, NeedsFilings
 from lib.study import Study
+from lib.typed import read_csv
 
-K = 5
 MAX_TEXT = 500
 PICTURES = {"dpi": 64, "quality": 55}
 EFFORTS = "answers/effort/"  # stages of :func:`lib.answers.answers.efforts`, before the name of a context
+UNSEEN_FILE = DATA / UNSEEN / "data" / "unseen_questions.jsonl"  # whose texts are this study's own, CC BY 4.0
 
 
 def write_explorer(study: Study) -> None:
-    """Write the explorer's data, and pictures where the filings are here, into ``explorer/`` of the outputs."""
-    data = explorer_data(study)
+    """Write the explorer's data into ``explorer/`` of the outputs: the list of question sets, a file for each, and
+    pictures where the filings are here."""
+    sets = {study.dataset.name: explorer_data(study)}
     if study.has_text:
-        draw_pictures(study, data)
-    study.write("explorer/data.js", script(data))
+        draw_pictures(study, sets[study.dataset.name])
+    sets |= {name: published_data(one) for name, one in other_sets(study).items()}
+    listed = [{"name": name, "n": len(data["questions"])} for name, data in sets.items()]
+    study.write("explorer/sets.js", script("window.EXPLORER", {"sets": listed, "data": {}}))
+    for name, data in sets.items():
+        study.write(f"explorer/{name}.js", script(f"window.EXPLORER.data[{json.dumps(name)}]", data))
 
 
-def script(data: dict) -> str:
-    """The data as JavaScript, in ASCII and without the beginning of a tag."""
+def script(name: str, data: dict) -> str:
+    """A name's value as JavaScript, in ASCII and without the beginning of a tag."""
     text = json.dumps(data, separators=(",", ":")).replace("<", r"\u003c")
-    return f"window.EXPLORER = {text};\n"
+    return f"{name} = {text};\n"
 
 
 def explorer_data(study: Study) -> dict:
-    """All that the explorer shows but the pictures, JSON-able; lists by method are in the order of ``methods``.
+    """What the explorer shows of the study's own questions but the pictures, JSON-able: :func:`outcomes`, with
+    ``best``, the best standard method, the kinds of failure that pages' texts tell apart, and what was written.
 
-    ``ranks[condition]`` of a question has for each method a rank for each gold page, that of its first chunk, 0 where
-    none was retrieved; None for a run that is not available. ``depths[condition]`` has the last rank of each method's
-    run. ``top`` has for each method the places of its first K chunks under ``standard``: number of a filing in
-    ``docs``, and page. ``kinds[method]`` has the kinds of failure of the gold pages that it missed, where known, and
-    ``pooled`` place and label of each page that was judged. Text and answer are there where the dataset is.
+    Text, answer and evidence are there where the dataset is, or the repository has them. Filings whose records have a
+    public address have it as ``link``.
     """
     runs = runs_of(study)
-    names = [name for name in dict.fromkeys([*METHODS, *runs["standard"]]) if any(name in of for of in runs.values())]
-    number = {doc_name: n for n, doc_name in enumerate(study.filings["doc_name"])}
-    questions, depths = {row.question_id: _question(row) for row in study.questions.itertuples()}, {}
-    for condition, of in runs.items():
-        depths[condition] = [int(max(of[name]["rank"], default=0)) if name in of else None for name in names]
-        ranks = [gold_ranks(of[name], study.questions) if name in of else {} for name in names]
-        for question_id, question in questions.items():
-            question["ranks"][condition] = [one.get(question_id) for one in ranks]
-    for name in names:
-        first: dict[str, list] = defaultdict(list)
-        if name in runs["standard"]:
-            run = runs["standard"][name]
-            for row in run[run["rank"] <= K].itertuples():
-                first[row.question_id].append([number[row.doc_name], int(row.page)])
-        for question_id, question in questions.items():
-            question["top"].append(first.get(question_id))
-    base = best_standard(read_summary(study))
-    for method in [name for name in dict.fromkeys((base, *TRAINED)) if name in runs["standard"]]:
+    data = outcomes(study.dataset.name, study.questions, study.filings, runs)
+    questions = {question["id"]: question for question in data["questions"]}
+    data["best"] = best_standard(read_summary(study))
+    place = {method["name"]: n for n, method in enumerate(data["methods"])}
+    for method in dict.fromkeys((data["best"], *TRAINED)):
         with suppress(NeedsFilings):
-            for row in missed_pages(study, method, K).itertuples():
-                questions[row.question_id]["kinds"].setdefault(method, []).append(row.kind)
-    for row in answering_pages(study.dataset.name, study.questions).itertuples():
-        if row.question_id in questions and row.doc_name in number:
-            questions[row.question_id]["pooled"].append([[number[row.doc_name], int(row.page)], row.label])
+            if ("standard", method) in runs:
+                add_kinds(questions, place[method], missed_pages(study, method, K))
+    for row in study.dataset.evidence.itertuples():
+        if row.question_id in questions:
+            questions[row.question_id]["evidence"].append([int(row.page), row.text])
     for question_id, text in [*calculated(study), *written(study)]:
         if question_id in questions:
             questions[question_id]["written"].append(text)
-    rows = {name: METHODS.get(name) for name in names}  # none of a run from outside
-    return {
-        "k": K,
-        "best": base,
-        "conditions": list(runs),
-        "depths": depths,
-        "docs": list(number),
-        "methods": [
-            {"name": name, "title": row.title if row else name, "isMain": row is None or row.family == MAIN}
-            for name, row in rows.items()
-        ],
-        "kinds": {kind: rule.says.replace("top k", f"first {K} chunks") for kind, rule in OF_PAGES.items()},
-        "questions": list(questions.values()),
-    }
+    links = links_of(study.dataset)
+    for doc in data["docs"]:
+        doc["link"] = links.get(doc["name"])
+    return data if study.has_text else with_texts(study.dataset.name, data)
 
 
-def _question(row: tuple) -> dict:
-    about = {"id": row.question_id, "text": getattr(row, "question", None), "answer": getattr(row, "answer", None)}
-    about |= {"type": row.question_type, "doc": row.doc_name, "docType": row.doc_type, "company": row.company}
-    lists = {name: [] for name in ("top", "pooled", "written", "pictures")}
-    return about | {"gold": list(row.gold_pages), "ranks": {}, "kinds": {}} | lists
+def published_data(published: Published) -> dict:
+    """What the explorer shows of another question set, as published."""
+    dataset = published.dataset()
+    data = outcomes(dataset.name, dataset.questions, dataset.filings, published.runs)
+    data["best"] = best_standard(read_csv(published.file("summary.csv"), k="Int64"))
+    return with_texts(dataset.name, data)
 
 
-def runs_of(study: Study) -> dict[str, dict[str, pd.DataFrame]]:
+def with_texts(question_set: str, data: dict) -> dict:
+    """The data with the texts of questions, answers and evidence that the repository has."""
+    texts = (
+        {one["financebench_id"]: one for one in read_json(UNSEEN_FILE, lines=True)} if question_set == UNSEEN else {}
+    )
+    for question in data["questions"]:
+        if one := texts.get(question["id"]):
+            evidence = [[piece["evidence_page_num"], piece["evidence_text"]] for piece in one["evidence"]]
+            question |= {"text": one["question"], "answer": one["answer"], "evidence": evidence}
+    return data
+
+
+def runs_of(study: Study) -> dict[tuple[Condition, str], pd.DataFrame]:
     """The runs that are available by condition and method, and those that were diagnosed here under their names."""
-    found: dict[str, dict[str, pd.DataFrame]] = {condition: {} for condition in CONDITIONS}
+    found: dict[tuple[Condition, str], pd.DataFrame] = {}
     for method, condition in measured(study.profile):
         with suppress(NeedsFilings):
-            found[condition][method] = study.run(method, condition)
+            found[condition, method] = study.run(method, condition)
     for outside in stored_runs(study):
         pages = read_docnos(outside.run_file)
-        found[outside.condition].setdefault(outside.name, pages[pages["doc_name"].isin(study.filings["doc_name"])])
-    return {condition: of for condition, of in found.items() if of}
-
-
-def gold_ranks(run: pd.DataFrame, questions: pd.DataFrame) -> dict[str, list[int]]:
-    """For each question, for each of its gold pages in order, the rank of the page's first chunk; 0 for none."""
-    found = retrieval.gold_ranks(run, questions).fillna({"rank": 0}).astype({"rank": int})
-    return found.groupby("question_id", sort=False)["rank"].agg(list).to_dict()
+        here = pages[pages["doc_name"].isin(study.filings["doc_name"])]
+        found.setdefault((outside.condition, outside.name), here)
+    return found
 
 
 def calculated(study: Study) -> list[tuple[str, dict[str, str]]]:
@@ -188,8 +178,8 @@ def draw_pictures(study: Study, data: dict) -> None:
         captions = {(question["doc"], page): ["gold page"] for page in question["gold"]}
         for method, top in zip(data["methods"], question["top"], strict=True):
             if top and method["name"] in (data["best"], *TRAINED):
-                [doc, page] = top[0]
-                captions.setdefault((data["docs"][doc], page), []).append(f"first page of {method['title']}")
+                [doc, page] = question["places"][top[0]]
+                captions.setdefault((data["docs"][doc]["name"], page), []).append(f"first page of {method['title']}")
         for (doc, page), of in captions.items():
             if study.dataset.source(doc).suffix.lower() == ".pdf":
                 file = f"{digest_of([question['id'], doc, page])[:16]}.webp"

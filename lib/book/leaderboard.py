@@ -1,6 +1,7 @@
 """The leaderboard: every system on every question set over the filings, with ranks, families, costs and run files.
 
-The table of its page is plain HTML, whole without a script; ``book/_static/leaderboard.js`` folds, filters and sorts.
+The table of its page is plain HTML, whole without a script; ``book/_static/leaderboard.js`` folds, filters and sorts,
+and compares two rows by their recall of each question.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -10,30 +11,42 @@ from typing import NamedTuple
 import pandas as pd
 from docutils.nodes import make_id
 
+from lib.analysis import budget, reading
 from lib.analysis.measured import TIMES, known_table
 from lib.book import elsewhere
 from lib.book.manifest import read_summary
 from lib.book.notebooks import read_json
+from lib.book.purposes import is_designed_here, purpose
 from lib.book.templates import filled
+from lib.data.locate import UNSEEN
 from lib.diagnose.stored import StoredRun, stored_runs
 from lib.evaluation import read_metrics, summarise
 from lib.method import OWN
-from lib.method_sets import in_comparisons
+from lib.method_sets import in_comparisons, measured
 from lib.methods import METHODS, NEEDS
 from lib.models.weights import lock, weights_of
 from lib.published import MANIFEST, METRICS_FILE, RESULTS, Published
+from lib.show import charts
 from lib.show.display import number, seconds
 from lib.show.markup import as_csv
 from lib.show.tables import reported_runs
-from lib.stats import Resampling
+from lib.stats import Resampling, means
 from lib.study import Study
 from lib.typed import read_csv
 
 K = 5
-ZIP = "all-results.zip"
+RUNS = "runs/standard"  # the folder of runs of the book's own set, in ``_static``
 ELSEWHERE = "elsewhere"  # the folder of runs that others published, in ``_static``
 OPENED = {"standard": "Filings searched", "oracle-document": "Filing given"}
-GROUPS = {"types": "by question type", "forms": "by form", "more": "other measures", "costs": "all costs"}
+GROUPS = {
+    "more": "other measures",
+    "types": "by question type",
+    "forms": "by form",
+    "costs": "all costs",
+    "reported": "as papers report",
+}
+ALT_OF_COSTS = "Dots on a log axis of seconds, a dot per method, and a rising line of those that no faster one equals."
+DESIGNED_ON = "financebench"  # the set that designers had seen, see :func:`lib.book.purposes.is_designed_here`
 
 
 def whole(value: float) -> str:
@@ -48,49 +61,55 @@ class Column(NamedTuple):
     head: str
     group: str = ""  # of GROUPS; none where it is shown from the start
     form: Callable[[float], str] = number  # shares have two digits, and a bar
-    k: int | None = None  # the depth of a measure, which has an interval
+    k: int | None = None  # the depth of a measure, in chunks
+    has_interval: bool = False
     of: str = ""  # the question set; none where it is of all
 
 
-#: Of each question set, and then of all.
+#: Of the book's own set, of another, and of all.
 OF_A_SET = (
     Column("rank", "Rank", form=whole),
-    Column("page_recall", "Page recall", k=K),
-    Column("doc_recall", "Filing found", k=K),
-    Column("reported", "Page recall, reported"),
+    Column("page_recall", "Page recall", k=K, has_interval=True),
+    Column("page_recall_pooled", "Page recall, pooled", k=K, has_interval=True),
+    Column("page_recall_20", "Page recall at 20 chunks", k=20, has_interval=True),
+    Column("page_recall_tokens", f"Page recall in {reading.TESTED_AT:,} tokens", has_interval=True),
+    Column("doc_recall", "Filing found", "more", k=K, has_interval=True),
     Column("given", "Page recall, filing given", "more"),
-    Column("page_recall_pooled", "Page recall, pooled", "more", k=K),
-    Column("mrr", "MRR of pages", "more", k=10),
-    Column("ndcg", "nDCG of pages", "more", k=10),
+    Column("mrr", "MRR of pages", "more", k=10, has_interval=True),
+    Column("ndcg", "nDCG of pages", "more", k=10, has_interval=True),
+    Column("reported", "Page recall, reported", "reported"),
     Column("run_s", "Seconds, all questions", "costs", whole),
 )
 OF_ALL = (
-    Column("needs", "Needs", form=str),
-    Column("parameters", "Parameters, millions", form=whole),
-    Column("peak_mib", "Memory, MiB", form=whole),
     Column("question_s", "Seconds per question", form=seconds),
+    Column("peak_mib", "Memory, MiB", form=whole),
+    Column("needs", "Needs", form=str),
+    Column("parameters", "Parameters, millions", "costs", whole),
     Column("tokens_written", "Tokens written", "costs", seconds),
     Column("tokens_read", "Tokens read", "costs", seconds),
     Column("pairs_scored", "Pairs scored", "costs", seconds),
     Column("index_s", "Seconds to index", "costs", seconds),
 )
 DEPTHS = {column.name: column.k for column in OF_A_SET if column.k}
+METRIC_OF = {"page_recall_20": "page_recall"}  # of a column that does not have its metric's name
 COSTS = [column.name for column in OF_ALL if column.form is seconds]
 
 
 def other_sets(study: Study) -> dict[str, Published]:
-    """What is published of other question sets over the same filings, by name."""
+    """What is published of other question sets, by name: over the same filings, and beside FinanceBench UNSEEN."""
     found = [Published(path.parent) for path in sorted(RESULTS.glob(f"*/{study.profile.name}/{MANIFEST}"))]
     named = {one.manifest["dataset"]: one for one in found}
     collection = {name: one.manifest.get("collection", name) for name, one in named.items()}
     named.pop(study.dataset.name, None)
-    return {name: one for name, one in named.items() if collection[name] == study.dataset.collection}
+    beside = {study.dataset.collection, *([UNSEEN] if study.dataset.name == "financebench" else [])}
+    return {name: one for name, one in named.items() if collection[name] in beside}
 
 
 def sets_of(study: Study, outside: Sequence[pd.DataFrame]) -> Iterator[tuple]:
     """Name, questions, summary, metrics and manifest of the study's own set, with the metrics of runs from ``outside``,
     and then of :func:`other_sets`."""
-    outside = [one[one["metric"].isin([*DEPTHS]) & one["k"].isin([*DEPTHS.values()])] for one in outside]
+    wanted = [METRIC_OF.get(name, name) for name in DEPTHS]
+    outside = [one[one["metric"].isin(wanted) & one["k"].isin([*DEPTHS.values()])] for one in outside]
     draws = Resampling.of(study)
     summary = pd.concat([read_summary(study), *(summarise(one, draws) for one in outside)])
     metrics = pd.concat([read_metrics(study.outputs / METRICS_FILE), *outside])
@@ -103,13 +122,13 @@ def board(study: Study) -> pd.DataFrame:
     """A row per question set and method under the standard condition, the best of a set first.
 
     Returns:
-        set, method, rank (of :func:`ranks`, by page recall), the columns of :func:`about`; for each of DEPTHS its mean,
-        ``_low`` and ``_high``; ``given`` (page recall with the filing given), ``reported`` (by the paper), n, page
-        recall of each kind (``types: NAME (n)``, ``forms: NAME (n)``), COSTS, ``run_s`` and ``peak_mib`` (all questions
-        at once); NaN where it was not measured.
+        set, method, rank (of :func:`ranks`, by page recall), the columns of :func:`about`; for each of DEPTHS and
+        ``page_recall_tokens`` its mean, ``_low`` and ``_high``; ``given`` (page recall with the filing given),
+        ``reported`` (by the paper), n, page recall of each kind (``types: NAME (n)``, ``forms: NAME (n)``), COSTS,
+        ``run_s`` and ``peak_mib`` (all questions at once); NaN where it was not measured.
     """
     outside, parts = {one.name: one for one in stored_runs(study) if one.condition == "standard"}, []
-    names = {*in_comparisons(), *outside}
+    names, tokens = {*in_comparisons(), *outside}, within_tokens(study)
     times = known_table(study, TIMES, ["method", *COSTS]).set_index("method")[COSTS]
     for name, questions, summary, metrics, manifest in sets_of(study, [one.metrics for one in outside.values()]):
         summary = summary[summary["method"].isin(names)]
@@ -118,9 +137,10 @@ def board(study: Study) -> pd.DataFrame:
         part = pd.DataFrame({"set": name, "method": rows.index}, rows.index)
         part["rank"] = ranks(*(rows[end].tolist() for end in ("mean", "low", "high")))
         part = part.join(pd.DataFrame([about(study, method, outside) for method in rows.index], rows.index))
-        for metric, k in DEPTHS.items():
-            of_metric = values.get(("standard", metric, k), rows.iloc[:0]).reindex(rows.index)
-            part[[metric, f"{metric}_low", f"{metric}_high"]] = of_metric[["mean", "low", "high"]]
+        levels = {name: values.get(("standard", METRIC_OF.get(name, name), k)) for name, k in DEPTHS.items()}
+        for column, of_metric in (levels | {"page_recall_tokens": tokens.get(name)}).items():
+            of_metric = (rows.iloc[:0] if of_metric is None else of_metric).reindex(rows.index)
+            part[[column, f"{column}_low", f"{column}_high"]] = of_metric[["mean", "low", "high"]].astype(float)
         given, reported = values.get(("oracle-document", "page_recall", K), rows.iloc[:0]), reported_runs(name)
         part["given"], part["n"] = given["mean"].reindex(rows.index), rows["n"]
         part["reported"] = [reported.get((method, "standard"), {}).get("page_recall") for method in rows.index]
@@ -131,17 +151,31 @@ def board(study: Study) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
+def within_tokens(study: Study) -> dict[str, pd.DataFrame]:
+    """Page recall within ``reading.TESTED_AT`` tokens by question set: mean, low and high by method, of those rows that
+    are known; of other sets whose filings are here, of the rows that the first page shows alone."""
+    found = {}
+    studies = budget.with_other_sets(study) if other_sets(study) else {study.dataset.name: study}
+    for name, one in studies.items():
+        wanted = budget.ROWS if one.has_text and one is not study else reading.COMPARED
+        here = [method for method in wanted if (method, "standard") in measured(one.profile)]
+        recall = reading.within(reading.values(one, here), "page_recall", reading.TESTED_AT)
+        found[name] = means(recall, Resampling.of(one))
+    return found
+
+
 def about(study: Study, method: str, outside: Mapping[str, StoredRun] = MappingProxyType({})) -> dict[str, object]:
-    """Title, the row that it is a variant of (or itself), what it needs (with semicolons), link, where it is from, and
-    millions of parameters, of a row of the method table or a run from ``outside``."""
+    """Title, family, what it needs (with semicolons), link, where it is from, millions of parameters, and the question
+    set that its designers had seen, of a row of the method table or a run from ``outside``."""
     if method not in METHODS:
         n_answered, n = outside[method].n_answered, len(study.questions)
         by = "diagnosed here" + (f", {n_answered} of {n} questions answered" if n_answered < n else "")
-        found = {"title": method, "family": method, "needs": "", "link": "", "by": by}
+        found = {"title": method, "family": "Diagnosed here", "needs": "", "link": "", "by": by, "designed_on": ""}
         return found | {"parameters": float("nan")}
     row = METHODS[method]
     link = f"{'methods' if row.family in OWN else 'siblings'}.html#{make_id(f'method-{method}')}"
-    found = {"title": row.title, "family": family(method), "needs": "; ".join(row.needs), "link": link, "by": ""}
+    found = {"title": row.title, "family": purpose(method), "needs": "; ".join(row.needs), "link": link, "by": ""}
+    found["designed_on"] = DESIGNED_ON if is_designed_here(method) else ""
     return found | {"parameters": parameters(study, method)}
 
 
@@ -153,12 +187,6 @@ def ranks(means: Sequence[float], lows: Sequence[float], highs: Sequence[float])
         best = best if low <= means[best] <= high else place
         found.append(best + 1)
     return found
-
-
-def family(method: str) -> str:
-    """The row that a method is a variant of: what it changes, and what that changes, to the end."""
-    changed = METHODS[method].changes
-    return family(changed) if changed else method
 
 
 def parameters(study: Study, method: str) -> float:
@@ -195,14 +223,19 @@ def stages(manifest: dict) -> pd.DataFrame:
 
 
 def columns_of(found: pd.DataFrame) -> list[Column]:
-    """The columns of the page behind rank and method: those of each question set, then those of all."""
-    columns = []
-    for name, part in found.groupby("set", sort=False):
-        measured = part.dropna(axis=1, how="all")
-        of_kinds = [Column(one, one.partition(": ")[2], one.partition(": ")[0]) for one in measured if ": " in one]
-        wanted = [*(OF_A_SET if columns else OF_A_SET[1:]), *of_kinds]  # the first column is the rank on the first set
-        columns += [one._replace(of=name) for one in wanted if one.name in measured]
-    return columns + [one for one in OF_ALL if found[one.name].notna().any()]
+    """The columns of the page after rank and method: those that are shown from the start, of the first set, costs, page
+    recall of the other sets and what is left of them; then those of GROUPS."""
+    first, *others = [part.dropna(axis=1, how="all") for _, part in found.groupby("set", sort=False)]
+    columns = [one._replace(of=first["set"].iloc[0]) for one in OF_A_SET[1:] if one.name in first]
+    of_all = [one for one in OF_ALL if found[one.name].notna().any()]
+    of_others = [one._replace(of=part["set"].iloc[0]) for part in others for one in OF_A_SET if one.name in part]
+    heads = [one for one in of_others if one.name == "page_recall"]
+    more = [one._replace(group="more") if one.name == "rank" else one for one in of_others if one not in heads]
+    columns += [*of_all[:2], *heads, *of_all[2:], *more]
+    for part in (first, *others):
+        named = [(name, *name.split(": ", 1)) for name in part if ": " in name]
+        columns += [Column(name, head, group, of=part["set"].iloc[0]) for name, group, head in named]
+    return sorted(columns, key=lambda column: bool(column.group))
 
 
 class Cell(NamedTuple):
@@ -224,7 +257,7 @@ def cell(column: Column, row: dict) -> Cell:
         return Cell(value or "–")
     if value is None or pd.isna(value):
         return Cell("–", "")
-    if column.k:
+    if column.has_interval:
         low, high = row[f"{column.name}_low"], row[f"{column.name}_high"]
         return Cell(number(value), value, f"--v:{value:.0%};--l:{low:.0%};--h:{high:.0%}", f"[{low:.2f}, {high:.2f}]")
     return Cell(column.form(value), value, f"--v:{value:.0%}" if column.form is number else "")
@@ -237,13 +270,26 @@ def leaderboard_page(study: Study) -> str:
     columns = columns_of(found)
     for name, part in found.groupby("method", sort=False):
         by_set, shared = {one["set"]: one for one in part.to_dict("records")}, part.iloc[0].to_dict()
-        runs = [(of, command(study, name, of), f"../_static/{folder_of(of, study)}/{name}.trec.gz") for of in by_set]
+        file = f"../_static/{RUNS}/{name}.trec.gz"
+        runs = [(of, command(study, name, of), file if of == own else "") for of in by_set]
         cells = [cell(one, by_set.get(one.of, {}) if one.of else shared) for one in columns]
         rows.append(shared | {"rank": by_set.get(own, {}).get("rank", "–"), "runs": runs, "cells": cells})
     sets = [*found.groupby("set", sort=False)["n"].first().items()]
-    about_all = {"groups": GROUPS, "needs": NEEDS, "k": K, "zip": ZIP, "n_families": found["family"].nunique()}
-    about_all["elsewhere"] = elsewhere_section(study)
+    groups = {name: title for name, title in GROUPS.items() if any(one.group == name for one in columns)}
+    about_all = {"groups": groups, "needs": NEEDS, "k": K, "own": own, "n_families": found["family"].nunique()}
+    about_all |= {"designed_on": DESIGNED_ON if any(name == DESIGNED_ON for name, _ in sets) else ""}
+    about_all |= {"named": lambda name: charts.SETS.get(name, name), "elsewhere": elsewhere_section(study)}
+    about_all |= {"chart": cost_chart(found[found["set"] == own])}
+    about_all |= {"tokens": reading.TESTED_AT, "unseen": UNSEEN if any(name == UNSEEN for name, _ in sets) else ""}
     return filled("leaderboard", rows=rows, columns=columns, sets=sets, **about_all)
+
+
+def cost_chart(found: pd.DataFrame) -> str:
+    """Page recall against seconds per question of one set's rows as HTML; empty where fewer than two were timed."""
+    timed = found.dropna(subset=["question_s", "page_recall"])
+    if len(timed) < 2:
+        return ""
+    return charts.embedded(charts.recall_against_cost(timed), "costs", ALT_OF_COSTS)
 
 
 def elsewhere_section(study: Study) -> str:
@@ -255,7 +301,7 @@ def elsewhere_section(study: Study) -> str:
     found, labelled = elsewhere.measured_elsewhere(study), elsewhere.labelled_systems(study)
     study.write("tables/elsewhere.csv", as_csv(found))
     study.write("tables/labelled-systems.csv", as_csv(labelled))
-    of_runs = [Column(name, "", k=K) for name in elsewhere.MEASURES]
+    of_runs = [Column(name, "", has_interval=True) for name in elsewhere.MEASURES]
     of_runs += [Column(f"{name}_all", "") for name in elsewhere.MEASURES]
     groups = []
     for _, part in found.groupby("group", sort=False):
@@ -268,7 +314,7 @@ def elsewhere_section(study: Study) -> str:
             rows.append(more | {"cells": cells, "is_best": row["is_best"]})
         of = f"{first['n']} questions ({runs[first['method']].questions}) about {first['n_companies']} companies"
         groups.append({"title": f"{OPENED[first['condition']]}: {of}", "rows": rows})
-    shares = [Column(name, "", k=K) for name in elsewhere.LABELS]
+    shares = [Column(name, "", has_interval=True) for name in elsewhere.LABELS]
     return filled(
         "elsewhere",
         groups=groups,
@@ -288,15 +334,11 @@ def elsewhere_section(study: Study) -> str:
     )
 
 
-def folder_of(question_set: str, study: Study) -> str:
-    """Where a study's book has the runs of a question set over all filings, in ``_static``."""
-    return "runs/standard" if question_set == study.dataset.name else f"sets/{question_set}/runs/standard"
-
-
 def command(study: Study, method: str, question_set: str) -> str:
-    """The command that remakes a row on a question set; none for a run from outside."""
+    """The command that computes a row on a question set; none for a run from outside."""
     if method not in METHODS:
         return ""
     if question_set == study.dataset.name:
         return f"make notebook NB=03_baselines PARAMS='-p methods \"[{method}]\"'"
-    return f"make measure DATASET={study.dataset.collection} QUESTIONS={question_set} METHODS={method}"
+    of = question_set if question_set == UNSEEN else f"{study.dataset.collection} QUESTIONS={question_set}"
+    return f"make measure DATASET={of} METHODS={method}"

@@ -22,7 +22,6 @@ from lib.study import Study
 SOURCES = (
     "lib book examples data/elsewhere _config.yml _toc.yml notebooks/profiles CITATION.cff requirements.txt".split()
 )
-REPOSITORY = "RETRIEVAL_GAP_REPOSITORY"  # the variable with the address of the repository, which its publisher sets
 NOT_SOURCES = {"__pycache__", "_build", "results", ".ipynb_checkpoints"}
 STAMPS = "built.json"
 #: What questions have to have for a chapter; where none has it, a page that says so is in the chapter's place.
@@ -154,7 +153,6 @@ def stamps(study: Study, given: dict[str, object]) -> dict[str, str]:
     texts = study.home / "generations.jsonl"
     common = {
         "given": given,
-        "repository": os.environ.get(REPOSITORY, ""),
         "dataset": study.dataset.fingerprint,
         "has_text": study.has_text,
         "settings": study.profile,

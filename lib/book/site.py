@@ -1,4 +1,5 @@
-"""The book's Sphinx extension: pages of moved chapters, figures laid out for phones, and markup that axe-core accepts.
+"""The book's Sphinx extension: pages of moved chapters, figures for phones, links to the repository, and markup that
+axe-core accepts.
 
 The theme's templates that the book changes are in ``book/_templates``.
 """
@@ -9,6 +10,7 @@ from pathlib import Path
 from docutils import nodes
 from docutils.nodes import NodeVisitor
 
+from lib.book.repository import COMMIT, address, commit_url, path_url
 from lib.show.drawn import NARROW
 
 #: Chapters that other pages may still link to by their old names, and where these lead.
@@ -28,6 +30,7 @@ def setup(app) -> dict:
     """Register what follows."""
     app.connect("html-collect-pages", moved_pages)
     app.connect("doctree-resolved", corrected)
+    app.connect("doctree-resolved", linked)
     app.add_node(Picture, html=(begin_picture, end_picture))
     app.add_node(nodes.citation, override=True, html=(begin_citation, end_citation))
     return {"parallel_read_safe": True, "parallel_write_safe": True}
@@ -51,6 +54,20 @@ def corrected(app, page: nodes.document, name: str) -> None:
     for raw in page.findall(nodes.raw):
         if "<th></th>" in raw.astext():
             raw.children = [nodes.Text(raw.astext().replace("<th></th>", "<td></td>"))]
+
+
+def linked(app, page: nodes.document, name: str) -> None:
+    """Paths of the project's files and commits lead to the repository, where it has an address."""
+    for literal in [*page.findall(nodes.literal)]:
+        if (url := path_url(literal.astext())) and not isinstance(literal.parent, nodes.reference | nodes.title):
+            literal.replace_self(nodes.reference("", "", literal.deepcopy(), refuri=url, internal=False))
+    for text in [*page.findall(nodes.Text)] if address() else ():
+        if isinstance(text.parent, nodes.paragraph) and COMMIT.search(text):
+            pieces = COMMIT.split(text)  # each second one is a commit
+            for place in range(1, len(pieces), 2):
+                url = commit_url(pieces[place])
+                pieces[place] = nodes.reference("", pieces[place], refuri=url, internal=False)
+            text.parent.replace(text, [nodes.Text(one) if isinstance(one, str) else one for one in pieces])
 
 
 def begin_picture(writer: NodeVisitor, node: Picture) -> None:

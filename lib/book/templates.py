@@ -5,6 +5,7 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from lib.book.repository import with_commits
 from lib.show.display import markdown_table
 from lib.show.markup import escape
 from lib.show.tables import title
@@ -16,9 +17,9 @@ _TEMPLATES = Environment(
     lstrip_blocks=True,
     keep_trailing_newline=True,
 )
-#: Text and frames as MyST, a method's title, a percentage, and text as HTML.
+#: Text and frames as MyST, a method's title, a percentage, commits with their links, and text as HTML.
 _TEMPLATES.filters |= {"escape": escape, "table": markdown_table, "method": title, "share": "{:.0%}".format}
-_TEMPLATES.filters["html"] = html.escape
+_TEMPLATES.filters |= {"commits": with_commits, "html": html.escape}
 
 
 def filled(name: str, **values: object) -> str:

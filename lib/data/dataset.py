@@ -22,7 +22,7 @@ from lib.data.layout import (
 )
 from lib.data.located import locate
 from lib.data.pages import extract_pages
-from lib.data.records import NAME_RULE, Document, Piece, Problems, Question, Records, is_safe_name, read_records
+from lib.data.records import NAME_RULE, Document, Link, Piece, Problems, Question, Records, is_safe_name, read_records
 from lib.files import report
 from lib.filings.names import one_spelling
 from lib.schema import FILING_COLUMNS, QUESTION_COLUMNS, DatasetError
@@ -85,6 +85,15 @@ def read_questions(root: Path, name: str, collection: Dataset, artifacts: Path |
     problems.stop()
     found.questions["company"] = [described[doc_name]["company"] for doc_name in found.questions["doc_name"]]
     return _with_questions(dataset, found)
+
+
+def links_of(dataset: Dataset) -> dict[str, str]:
+    """The public address of each filing whose record has one (``doc_link``), by name; none of a dataset that is not
+    here."""
+    problems = Problems(dataset.root)
+    file = problems.one_file(DOCUMENTS)
+    records = read_records(file, Link, problems) if file else []
+    return {name: record.doc_link for _, name, record in records if record and record.doc_link}
 
 
 def _empty(

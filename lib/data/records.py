@@ -117,6 +117,13 @@ class Document(Record):
     doc_period: int = Field(None, strict=False, ge=1900, le=2100)
 
 
+class Link(Record):
+    """The public address of a filing, of a line of a document information file."""
+
+    doc_name: Name
+    doc_link: Annotated[str, Field(pattern=r"^https?://[!-~]+$", description="give an address")] = ""
+
+
 RULES = {
     name: field.description
     for model in (Page, Piece, Question, Document)

@@ -12,6 +12,8 @@ import altair as alt
 import pandas as pd
 import vl_convert
 
+from lib.show.plot import on_frontier
+
 BUNDLE = "vega.js"  # in ``_static`` of a book
 VERSION = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
 INK, WIDTH = "#333333", 640  # of texts, and pixels of a drawing
@@ -34,6 +36,9 @@ SHADES = {
     "covers": ("#117733", "#44aa99"),
     "trained": ("#56b4e9", "#0072b2"),
 }
+APART = 0.06  # in page recall, of methods on a frontier, from the best down, so that their names do not collide
+#: These ways in words, in the order of SHADES.
+KINDS = ("all filings", "after a metadata match", "after a match of cover pages", "trained")
 
 
 @cache
@@ -125,3 +130,53 @@ def recall_against_budget(frame: pd.DataFrame) -> alt.LayerChart:
     line = base.mark_line(strokeWidth=2.2).add_params(picked)
     dots = base.mark_circle(size=45).encode(tooltip=tooltip).add_params(pointed)
     return alt.layer(band, line, dots).add_params(*radios.values(), *has.values())
+
+
+def recall_against_cost(frame: pd.DataFrame) -> alt.LayerChart:
+    """Page recall against seconds per question, a dot per method: title, family, question_s, page_recall,
+    page_recall_low, page_recall_high and needs. The line is the Pareto frontier; names are of methods on it that are
+    APART."""
+    best = on_frontier(frame, "question_s", "page_recall")
+    names, least = [], float("inf")
+    for row in frame[best].sort_values("page_recall", ascending=False).itertuples():
+        if row.page_recall <= least - APART:
+            names, least = [*names, row.title], row.page_recall
+    kinds = [_group_of_needs(row) for row in frame.itertuples()]
+    shown = frame.assign(is_best=best, kind=kinds, name=[one if one in names else "" for one in frame["title"]]).round(
+        {"page_recall": 3, "question_s": 4}
+    )
+    shown["interval"] = [f"{row.page_recall_low:.2f} to {row.page_recall_high:.2f}" for row in frame.itertuples()]
+    columns = ["title", "family", "kind", "question_s", "page_recall", "interval", "needs", "is_best", "name"]
+    kinds = {kind: shades[0] for kind, shades in zip(KINDS, SHADES.values(), strict=True) if kind in {*kinds}}
+    picked = alt.selection_point("picked", fields=["kind"], bind="legend")
+    base = alt.Chart(shown[columns], width="container", height=340).encode(
+        alt.X("question_s:Q", title="Seconds per question, log scale")
+        .scale(type="log", domain=[frame["question_s"].min() / 10, frame["question_s"].max() * 1.5], nice=False)
+        .axis(grid=False, format="~g", labelOverlap=True),
+        alt.Y("page_recall:Q", title="Page recall").scale(domain=[0, 1]),
+    )
+    heads = {"title": "Method", "page_recall": "Page recall", "interval": "95 %", "question_s": "Seconds"}
+    heads |= {"family": "Family", "needs": "Needs"}
+    on_line = base.transform_filter("datum.is_best")
+    line = on_line.mark_line(interpolate="step-after", color=INK, strokeWidth=1, strokeDash=[4, 3])
+    dots = (
+        base.mark_circle(size=70)
+        .encode(
+            alt.Color("kind:N", title=None)
+            .scale(domain=[*kinds], range=[*kinds.values()])
+            .legend(orient="bottom", columns=alt.ExprRef("width < 500 ? 1 : 4"), symbolOpacity=1),
+            opacity=alt.when(picked).then(alt.value(0.9)).otherwise(alt.value(0.1)),
+            tooltip=[alt.Tooltip(name, title=head) for name, head in heads.items()],
+        )
+        .add_params(picked)
+    )
+    labels = on_line.transform_filter("width >= 500").mark_text(align="right", dx=-8, dy=-6, fontSize=11, color=INK)
+    labels = labels.encode(alt.Text("name:N"))
+    return alt.layer(line, dots, labels)
+
+
+def _group_of_needs(row: tuple) -> str:
+    needs, kinds = row.needs.split("; "), [*KINDS]
+    if "training" in needs:
+        return kinds[3]
+    return kinds[1] if "metadata" in needs else kinds[2] if "cover pages" in row.title else kinds[0]

@@ -49,7 +49,7 @@ def pages(book) -> list[Path]:
 
 
 def test_a_second_build_has_nothing_to_do_and_a_chapter_runs_without_methods_that_it_compares_with(book):
-    written = book / "_static" / "explorer" / "data.js"  # by every build
+    written = book / "_static" / "explorer" / "sets.js"  # by every build
     before = written.stat().st_mtime_ns
     run("book")
     assert written.stat().st_mtime_ns == before
@@ -134,6 +134,15 @@ def test_every_page_is_light_and_described(pages):
         weight = sum(len(gzip.compress(path.read_bytes())) for path in files)
         assert weight < 200_000, (page.name, weight)
         assert '<meta content="Where retrieval loses' in text or 'name="description"' in text, page.name
+
+
+def test_the_site_and_its_first_page_are_light(book):
+    sizes = {path: path.stat().st_size for path in book.rglob("*") if path.is_file()}
+    assert sum(sizes.values()) < 40_000_000
+    assert [path.name for path in sizes if path.suffix in (".map", ".zip")] == []
+    intro = book / "book" / "intro.html"
+    pictures = re.findall(r'(?:src|srcset)="(\.\./_images/[^"]+)"', intro.read_text())
+    assert sizes[intro] + sum(sizes[(intro.parent / picture).resolve()] for picture in {*pictures}) < 300_000
 
 
 STILL = "<style>* { transition: none !important; animation: none !important; }</style>"

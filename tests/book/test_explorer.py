@@ -8,11 +8,14 @@ import pandas as pd
 import pytest
 from selenium.webdriver.support.ui import WebDriverWait
 
-from lib.book.explorer import calculated, explorer_data, gold_ranks, script, written
+from lib.book.explorer import calculated, explorer_data, published_data, script, with_texts, written
+from lib.book.outcomes import gold_ranks, outcomes
+from lib.data.dataset import links_of, read_dataset
 from lib.diagnose.judged import judged
 from lib.diagnose.run_file import OutsideRun
 from lib.diagnose.stored import store_run
 from lib.files import ROOT, write_atomically
+from lib.published import Published
 from lib.schema import RUN_COLUMNS
 from tests.browser import open_page
 from tests.small import HOSTILE
@@ -42,13 +45,50 @@ def test_every_question_has_its_ranks_in_every_run_those_that_were_diagnosed_her
     assert [one["name"] for one in data["methods"]] == ["bm25", "mine"]
     assert [question["id"] for question in data["questions"]] == ["q1", "q2", "q3"]
     for question in data["questions"]:
-        assert question["ranks"]["oracle-page"] == [[1], None]
-        doc, page = question["top"][0][0]
-        assert (data["docs"][doc], page) == (question["doc"], question["gold"][0])
+        assert question["ranks"]["oracle-page"] == [[1]]
+        doc, page = question["places"][question["top"][0][0]]
+        assert (data["docs"][doc]["name"], page) == (question["doc"], question["gold"][0])
+    assert data["runs"] == {"standard": [0, 1], "oracle-document": [0], "oracle-page": [0]}
     first, second, _ = data["questions"]
-    assert (first["ranks"]["standard"][1], first["top"][1]) == ([0], [[0, 1]])
-    assert (second["ranks"]["standard"][1], second["top"][1]) == ([0], None)
+    assert (first["ranks"]["standard"][1], [first["places"][one] for one in first["top"][1]]) == ([0], [[0, 1]])
+    assert (second["ranks"]["standard"][1], second["top"][1]) == ([0], [])
     assert [item["kind"] for item in second["written"]] == ["hyde", "answer"]
+
+
+def test_another_page_answers_and_kinds_follow_from_the_run_for_every_method(monkeypatch):
+    filings = [("A_2020", "A", "10-K", 2020), ("A_2021", "A", "10-K", 2021), ("B_2020", "B", "10-K", 2020)]
+    filings = pd.DataFrame(filings, columns=["doc_name", "company", "doc_type", "doc_period"])
+    asked = pd.DataFrame({"question_id": ["q1", "q2"], "question_type": "t", "doc_name": "A_2020"})
+    asked = asked.assign(gold_pages=[[3], [9]], also=[[7], []], other_filings=[["B_2020#p0001"], []])
+    ranked = [("q1", 1, "A_2020", 7), ("q1", 2, "B_2020", 1), ("q2", 1, "A_2021", 9)]
+    run = pd.DataFrame(ranked, columns=["question_id", "rank", "doc_name", "page"])
+    data = outcomes("mine", asked, filings, {("standard", "mine"): run, ("standard", "bm25"): run.iloc[2:]})
+    first, second = data["questions"]
+    assert [one["name"] for one in data["methods"]] == ["bm25", "mine"]
+    assert (first["answered"], second["answered"]) == ({"standard": [1]}, {"standard": []})
+    assert {tuple(first["places"][int(place)]): label for place, label in first["judged"].items()} == {
+        (0, 7): "full",
+        (2, 1): "elsewhere",
+    }
+    named = [[[data["kinds"][kind][0] for kind in kinds] for kinds in one["kinds"]] for one in (first, second)]
+    assert named == [[["nothing retrieved"], ["right filing, other part"]], [["wrong year"], ["wrong year"]]]
+
+
+def test_a_set_without_texts_is_small_and_that_of_unseen_companies_has_its_own():
+    data = published_data(Published.of("unseen-companies", "default"))
+    assert len(script("x", data)) < 2_000_000
+    assert all(question["text"] and question["answer"] and question["evidence"] for question in data["questions"])
+    assert max(len(text) for question in data["questions"] for _, text in question["evidence"]) < 3_000, "no whole page"
+    assert any(question["answered"]["standard"] for question in data["questions"])
+    bare = {"questions": [{"id": "q1", "text": None}]}
+    assert with_texts("page-questions", bare) == {"questions": [{"id": "q1", "text": None}]}
+
+
+def test_filings_have_the_public_address_of_their_records_and_nothing_else(folder):
+    folder.text("ACME_2020", "Sales rose", doc_link="https://example.org/acme.pdf")
+    folder.text("BOLT_2020", "Sales rose", doc_link="javascript:alert(1)")
+    folder.question("q1", "ACME_2020", (0, "Sales rose"))
+    assert links_of(read_dataset(folder.write(), "mine")) == {"ACME_2020": "https://example.org/acme.pdf"}
 
 
 def test_answers_have_their_context_and_calculated_ones_their_formula_and_cells(study, monkeypatch):
@@ -67,7 +107,7 @@ def test_answers_have_their_context_and_calculated_ones_their_formula_and_cells(
     judged = [about | {"kind": "judge", "text": label} for label in ("yes", "no ", "yes")]
     texts = [about | {"kind": "answer", "text": "1,577"}, about | {"kind": "answer", "text": "[…] ."}]
     monkeypatch.setattr("lib.book.explorer.read_records", lambda path: dict(enumerate(judged + texts)))
-    shown = "$1,500 = revenue\nrevenue 2020 = 1,500 million: row “Net sales”, ACME, page 4"
+    shown = "$1,500 = revenue\nrevenue 2020 = 1,500 million: row “Net sales”, ACME, page 5"
     assert calculated(study) == [("q1", {"kind": "calculation, given: ahead", "model": "rules", "text": shown})]
     assert [*written(study)] == [
         ("q1", {"kind": "answer, given: oracle-page", "model": "tiny", "text": "1,577"}),
@@ -78,10 +118,10 @@ def test_answers_have_their_context_and_calculated_ones_their_formula_and_cells(
 def test_the_data_are_a_script_without_a_tag_and_the_page_s_script_writes_none(study):
     data = explorer_data(study)
     data["questions"][1]["text"] = f"{HOSTILE}\u2028"
-    made = script(data)
+    made = script("window.EXPLORER", data)
     assert made.isascii()
     assert "<" not in made
-    assert json.loads(made.removeprefix("window.EXPLORER = ").removesuffix(";\n")) == data
+    assert json.loads(made.removeprefix("window.EXPLORER = ").removesuffix(";\n")) == json.loads(json.dumps(data))
     code = (STATIC / "explorer.js").read_text()
     assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(", code)
 
@@ -95,14 +135,20 @@ def site(study, tmp_path):
     write_atomically(tmp_path / "book" / "explorer.html", page)
     data = explorer_data(study)
     hostile = data["questions"][1]
-    hostile |= {"text": HOSTILE, "answer": HOSTILE, "company": HOSTILE, "type": HOSTILE}
+    hostile |= {"text": HOSTILE, "answer": HOSTILE, "type": HOSTILE, "evidence": [[1, HOSTILE]]}
+    data["docs"][0]["link"], data["docs"][1]["company"] = "https://example.org/acme.pdf", HOSTILE
     hostile["pictures"] = [{"file": "none.webp", "doc": HOSTILE, "page": 1, "of": HOSTILE}]
     hostile["written"] = [{"kind": HOSTILE, "model": model, "text": HOSTILE} for model in ("rules", HOSTILE)]
 
     def write(**changes) -> str:
         for question in data["questions"]:
             question |= changes
-        write_atomically(tmp_path / "_static" / "explorer" / "data.js", script(data))
+        other = {**data, "questions": [{**question, "text": "Of the other set"} for question in data["questions"]]}
+        listed = {"sets": [{"name": "mine", "n": 3}, {"name": "other", "n": 3}], "data": {}}
+        write_atomically(tmp_path / "_static" / "explorer" / "sets.js", script("window.EXPLORER", listed))
+        for name, of in (("mine", data), ("other", other)):
+            file = tmp_path / "_static" / "explorer" / f"{name}.js"
+            write_atomically(file, script(f'window.EXPLORER.data["{name}"]', of))
         return (tmp_path / "book" / "explorer.html").as_uri()
 
     return write
@@ -116,7 +162,7 @@ def test_the_readers_own_copy_is_read_in_the_browser(site, browser, tmp_path):
     lines = [{"financebench_id": "q1", "question": f"quince {HOSTILE}", "answer": "1"}, {"financebench_id": "q9"}]
     (tmp_path / "mine.jsonl").write_text("\n".join([*map(json.dumps, lines), "no JSON"]))
     open_page(browser, f"{site(text=None, answer=None)}#q=q1")
-    assert texts(browser, ".detail h2") == ["q1"]
+    assert texts(browser, ".detail h2") == ["Acme 10-K 2020, p. 3: metrics-generated"]
     browser.find_element("css selector", "#explorer-file").send_keys(str(tmp_path / "mine.jsonl"))
     WebDriverWait(browser, 20).until(lambda _: texts(browser, ".detail h2") == [f"quince {HOSTILE}"])
 
@@ -125,7 +171,25 @@ def test_hostile_text_stays_text(site, browser):
     open_page(browser, f"{site()}#q=q2")
     browser.execute_script("document.querySelectorAll('details').forEach(one => { one.open = true; })")
     assert texts(browser, ".detail h2") == [HOSTILE]
-    assert texts(browser, ".written") == [HOSTILE, HOSTILE]
+    assert texts(browser, ".written") == [HOSTILE, HOSTILE, HOSTILE]
     assert browser.execute_script("return window.hacked") is None
     assert texts(browser, "#explorer b, #explorer script") == []
     assert [entry for entry in browser.get_log("browser") if entry["source"] == "javascript"] == []
+
+
+def test_the_address_has_the_set_which_is_read_when_it_is_chosen(site, browser):
+    open_page(browser, f"{site()}#set=other&q=q1")
+    WebDriverWait(browser, 20).until(lambda _: texts(browser, ".detail h2") == ["Of the other set"])
+    assert browser.execute_script("return Object.keys(window.EXPLORER.data)") == ["other"]
+    code = "const box = document.getElementById('explorer-set'); box.value = 'mine';"
+    browser.execute_script(f"{code} box.dispatchEvent(new Event('input', {{bubbles: true}}))")
+    WebDriverWait(browser, 20).until(lambda _: browser.execute_script("return window.EXPLORER.data.mine !== undefined"))
+    assert "set=mine" in browser.current_url
+    assert not browser.find_element("css selector", ".detail").is_displayed()
+
+
+def test_a_page_counts_from_1_and_leads_into_its_pdf(site, browser):
+    open_page(browser, f"{site()}#q=q1")
+    assert texts(browser, ".places li")[0].startswith("ACME_2020_10K p. 3")
+    links = browser.find_elements("css selector", ".places a")
+    assert [one.get_attribute("href") for one in links][:1] == ["https://example.org/acme.pdf#page=3"]

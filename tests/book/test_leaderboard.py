@@ -12,14 +12,18 @@ import pytest
 
 from lib.book import leaderboard
 from lib.book.build import is_current
-from lib.book.downloads import write_downloads
-from lib.book.leaderboard import COSTS, ZIP, board, family, leaderboard_page, ranks
+from lib.book.downloads import write_archive, write_downloads
+from lib.book.leaderboard import COSTS, board, columns_of, cost_chart, leaderboard_page, ranks
+from lib.book.pairs import of_questions, write_pairs
+from lib.book.purposes import is_designed_here, purpose
 from lib.diagnose.judged import judged
 from lib.diagnose.run_file import OutsideRun
 from lib.diagnose.stored import store_run
 from lib.files import ROOT
 from lib.methods import METHODS
-from lib.published import MANIFEST, RESULTS
+from lib.published import MANIFEST, RESULTS, Published
+from lib.schema import StudyError
+from lib.stats import Resampling, compare_pairs
 from tests.browser import open_page
 
 STATIC = ROOT / "book" / "_static"
@@ -36,9 +40,27 @@ def test_a_row_shares_the_rank_of_the_best_whose_mean_is_in_its_interval(means, 
     assert ranks(means, lows, highs) == expected
 
 
-def test_a_family_is_what_its_rows_are_variants_of():
-    assert {family(name) for name in ("dense", "dense_records", "dense_records_rerank", "fixed_128")} == {"dense"}
-    assert {family(name) for name in METHODS} <= {*METHODS}
+def test_a_family_is_what_its_rows_do():
+    families = {
+        "One plain search": ("dense", "bm25", "splade"),
+        "Fusion": ("hybrid_rrf", "convex_folds"),
+        "Other chunks": ("parent_child", "fixed_128", "hybrid_fixed_128", "element_summary"),
+        "Rerankers": ("rerank", "hybrid_rerank"),
+        "Query rewriting": ("multi_hyde", "keyword_query"),
+        "Metadata match": ("dense_records", "dense_records_rerank", "fixed_128_records", "items_apart_records"),
+        "Metadata match from cover pages": ("dense_covers", "contextual_hybrid_covers"),
+        "Page scorers": ("page_scorer", "page_scorer_light_order_template_records"),
+        "Ahead": ("ahead", "ahead_covers", "ahead_items_apart"),
+    }
+    assert {name: purpose(name) for names in families.values() for name in names} == {
+        name: title for title, names in families.items() for name in names
+    }
+    assert len({purpose(name) for name in METHODS}) <= 12
+
+
+def test_rows_that_were_designed_on_the_questions_are_marked():
+    assert all(map(is_designed_here, ("ahead", "ahead_covers", "dense_records", "page_scorer_order")))
+    assert not any(map(is_designed_here, ("dense", "multi_hyde_rerank", "page_scorer", "fixed_128", "crag")))
 
 
 @pytest.fixture
@@ -72,17 +94,24 @@ def test_every_system_of_every_set_over_the_filings_is_a_row_with_its_costs_comm
     for wanted in (
         '<a href="methods.html#method-bm25">BM25</a>',
         'href="../_static/runs/standard/bm25.trec.gz"',
-        'href="../_static/sets/demo/runs/standard/bm25.trec.gz"',
         "make notebook NB=03_baselines PARAMS=&#x27;-p methods &quot;[bm25]&quot;&#x27;",
         "make measure DATASET=financebench QUESTIONS=demo METHODS=bm25",
     ):
         assert wanted in page
-    assert page.count('<tr data-family="bm25"') == 1, "both sets are in one row"
+    assert page.count('data-method="bm25"') == 1, "both sets are in one row"
+    assert (own["family"], own["designed_on"], here["family"]) == ("One plain search", "", "Diagnosed here")
 
 
-def test_all_results_are_in_one_file_without_a_text(with_other_set, tmp_path):
-    write_downloads(with_other_set, tmp_path / "downloads")
-    with zipfile.ZipFile(tmp_path / "downloads" / ZIP) as archive:
+def test_the_site_has_the_runs_of_its_own_set_and_what_they_are_judged_by(with_other_set, tmp_path):
+    target = tmp_path / "downloads"
+    write_downloads(with_other_set, target)
+    files = {str(path.relative_to(target)) for path in target.rglob("*") if path.is_file()}
+    runs = {f"runs/standard/{name}.trec.gz" for name in ("bm25", "here")}
+    assert files == {*runs, "qrels.txt", "questions.csv", "summary.csv", "manifest.json"}
+
+
+def test_all_results_are_in_one_file_without_a_text(with_other_set):
+    with zipfile.ZipFile(write_archive(with_other_set)) as archive:
         read = {name: archive.read(name) for name in archive.namelist()}
     own = {"metrics.csv.gz", "qrels.txt", "questions.csv", "summary.csv", "manifest.json", "runs/standard/bm25.trec.gz"}
     assert own | {f"demo/{name}" for name in own} | {"times.csv"} <= {*read}
@@ -90,9 +119,12 @@ def test_all_results_are_in_one_file_without_a_text(with_other_set, tmp_path):
     assert "question" not in [*pd.read_csv(io.BytesIO(read["questions.csv"]))]
     described = set(re.findall(r"^\| `([\w.]+)`", read["README.md"].decode(), flags=re.M))
     assert {name for name in read if "/" not in name} - {"README.md"} <= described
-    files = {str(path.relative_to(tmp_path / "downloads")) for path in (tmp_path / "downloads").rglob("*.gz")}
-    names = {"runs/standard/bm25.trec.gz", "sets/demo/runs/standard/bm25.trec.gz", "runs/standard/here.trec.gz"}
-    assert names <= files
+
+
+def test_an_archive_needs_a_built_book(with_other_set):
+    (with_other_set.outputs / "metrics.csv.gz").unlink()
+    with pytest.raises(StudyError, match="make book"):
+        write_archive(with_other_set)
 
 
 def test_a_book_is_old_once_a_run_was_diagnosed(with_other_set, tmp_path):
@@ -107,7 +139,92 @@ def test_a_book_is_old_once_a_run_was_diagnosed(with_other_set, tmp_path):
 def test_a_title_and_a_need_are_text(with_other_set, monkeypatch):
     frame = board(with_other_set).assign(title="<img src=x onerror=hacked>", needs='"><script>')
     monkeypatch.setattr(leaderboard, "board", lambda study: frame)
-    assert not re.search("<(img|script)", leaderboard_page(with_other_set))
+    assert not re.search("<(img|script>)", leaderboard_page(with_other_set))
+
+
+def test_columns_that_a_reader_needs_first_come_first_and_others_are_in_groups(with_other_set):
+    columns = columns_of(board(with_other_set))
+    shown = [(column.of, column.name) for column in columns if not column.group]
+    measures = ("page_recall", "page_recall_pooled", "page_recall_20", "page_recall_tokens")
+    assert shown[:4] == [("financebench", name) for name in measures]
+    assert shown.index(("", "question_s")) < shown.index(("", "peak_mib")) < shown.index(("demo", "page_recall"))
+    assert {column.name: column.group for column in columns if column.of == "demo"}["rank"] == "more"
+
+
+def test_a_chart_of_costs_needs_two_rows_that_were_timed():
+    rows = [("A", 0.1, 0.5, ""), ("B, metadata match", 0.2, 0.7, "metadata"), ("C", 0.3, 0.6, "training")]
+    found = pd.DataFrame(rows, columns=["title", "question_s", "page_recall", "needs"]).assign(family="F")
+    found = found.assign(page_recall_low=0.4, page_recall_high=0.8)
+    page = cost_chart(found)
+    spec = json.loads(re.search(r'<script type="application/json">(.*?)</script>', page)[1])
+    [data] = spec["datasets"].values()
+    assert {row["title"]: row["is_best"] for row in data} == {"A": True, "B, metadata match": True, "C": False}
+    assert [row["kind"] for row in data] == ["all filings", "after a metadata match", "trained"]
+    assert "<svg" in page
+    assert cost_chart(found.iloc[:1]) == ""
+    assert cost_chart(found.assign(question_s=float("nan"))) == ""
+
+
+def test_recall_of_every_question_is_written_for_comparisons(with_other_set, tmp_path):
+    write_pairs(with_other_set, tmp_path)
+    assert {path.name for path in tmp_path.glob("*.js")} == {"financebench.js", "demo.js"}
+    text = (tmp_path / "financebench.js").read_text()
+    assert text.startswith('(window.PAIRS ??= {})["financebench"] = ')
+    data = json.loads(text.partition(" = ")[2].rstrip(";\n"))
+    assert data == {"companies": [0, 1, 0], "recall": {"bm25": [1.0, 1.0, 1.0], "here": [1.0, 1.0, 1.0]}}
+
+
+#: Rows that are compared: far apart, close, in favour of the second, and equal.
+PAIRS = [("ahead", "dense"), ("hybrid_rrf", "dense"), ("bm25", "rerank"), ("dense", "dense")]
+
+
+@pytest.mark.parametrize("question_set", ["financebench", "unseen-companies"])
+def test_two_rows_are_compared_in_the_browser_as_in_the_study(browser, tmp_path, question_set):
+    published = Published.of(question_set, "default")
+    questions = published.dataset().questions
+    names = [*{*sum(PAIRS, ())} & {method for _, method in published.runs}]
+    data = of_questions(questions, published.metrics, names)
+    recall = pd.DataFrame(data["recall"], questions["question_id"])
+    pairs = [pair for pair in PAIRS if {*pair} <= {*names}]
+    draws = Resampling(questions.set_index("question_id")["company"])
+    expected = compare_pairs(recall, pairs, draws)
+    script = f"<script src='{(STATIC / 'paired.js').as_uri()}'></script>"
+    (tmp_path / "page.html").write_text(f"<!doctype html><meta charset=utf-8>{script}")
+    open_page(browser, (tmp_path / "page.html").as_uri())
+    for first, second in pairs:
+        apart = (recall[first] - recall[second]).tolist()
+        found = browser.execute_script("return window.paired(arguments[0], arguments[1], 7)", apart, data["companies"])
+        row = expected.loc[[(first, second)]].iloc[0]
+        assert (found["n"], found["companies"]) == (row["n"], row["n_clusters"])
+        assert found["mean"] == pytest.approx(row["difference"], abs=1e-9)
+        # ends of 10,000 draws vary by about .002, p by its own standard error
+        assert (found["low"], found["high"]) == pytest.approx((row["low"], row["high"]), abs=0.008)
+        error = (2 * row["p"] * (1 - row["p"]) / 10_000) ** 0.5
+        assert found["p"] == pytest.approx(row["p"], abs=max(0.0005, 5 * error))
+
+
+def test_families_fold_to_their_best_row_and_two_rows_are_compared_on_the_page(with_other_set, browser, tmp_path):
+    frame = board(with_other_set)
+    other = frame[frame["method"] == "here"].assign(method="else", title="else", rank=3, page_recall=0.5)
+    page = page_of(with_other_set, pd.concat([frame, other]))
+    page = "".join(re.findall(r"```\{raw\} html\n(.*?)```", page, flags=re.S))
+    scripts = "".join(f"<script src='../_static/{name}.js'></script>" for name in ("tables", "leaderboard"))
+    shutil.copytree(STATIC, tmp_path / "site" / "_static")
+    write_pairs(with_other_set, tmp_path / "site" / "_static" / "pairs")
+    (tmp_path / "site" / "pages").mkdir()
+    (tmp_path / "site" / "pages" / "board.html").write_text(f"<!doctype html><meta charset=utf-8>{scripts}{page}")
+    open_page(browser, (tmp_path / "site" / "pages" / "board.html").as_uri() + "#first=bm25&second=here")
+    folds = [one.text for one in browser.find_elements("css selector", ".fold") if one.is_displayed()]
+    assert folds == ["+ 1 more: Diagnosed here, rank 3"]
+    result = browser.find_element("id", "pair").text
+    assert result.startswith("+0.00 [−0.56, +0.56], inconclusive (p = 1.000). BM25 finds 1.00, here 1.00 of the pages")
+
+
+def page_of(study, frame: pd.DataFrame) -> str:
+    """The page of a board with these rows."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(leaderboard, "board", lambda study: frame)
+        return leaderboard_page(study)
 
 
 def press(browser, path: str) -> None:

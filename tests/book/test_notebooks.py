@@ -196,10 +196,8 @@ def test_the_chapters_that_something_has_changed_for_run_again(built, change, ex
     assert notebooks.changed_chapters(built, GIVEN) == expected
 
 
-def test_other_parameters_and_another_address_of_the_repository_change_all_chapters(built, monkeypatch):
+def test_other_parameters_change_all_chapters(built):
     assert notebooks.changed_chapters(built, GIVEN | {"profile": "paper"}) == BOTH
-    monkeypatch.setenv(notebooks.REPOSITORY, "https://example.org/mine")
-    assert notebooks.changed_chapters(built, GIVEN) == BOTH
 
 
 def test_a_cut_file_of_the_outputs_is_named(built):
