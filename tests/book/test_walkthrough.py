@@ -11,8 +11,9 @@ from PIL import Image
 from lib.analysis import walked
 from lib.analysis.walked import Found, chosen, is_whole, missed_by_search, of_answers, wrong_and_missed
 from lib.book import walkthrough
-from lib.book.walkthrough import by_filing, rank_in_words, spoken_formula, table_of, walkthrough_page
+from lib.book.walkthrough import by_filing, drawn, rank_in_words, spoken_formula, table_of, walkthrough_page
 from lib.published import Published
+from lib.schema import StudyError
 from lib.statements.columns import Column
 from lib.statements.reading import Cell, Result
 from lib.statements.rows import Line, Sheet
@@ -156,3 +157,14 @@ def test_a_question_without_an_answer_is_read_and_neither_right_nor_wrong(demo, 
     monkeypatch.setattr(walked, "reading", lambda *given: SimpleNamespace(is_sure=True, result=Result("1", "", "")))
     assert walked.found_of(demo, pd.Series({**question, "answer": ""}), runs["ahead"], (1,), K).outcome == "read"
     assert walked.found_of(demo, question, runs["ahead"], (1,), K).outcome == "wrong"
+
+
+def test_a_page_of_text_or_one_that_cannot_be_drawn_has_no_picture(study, demo, monkeypatch):
+    assert drawn(study, study, ("ACME_2020_10K", 0), "wrong", "") is None
+    assert drawn(study, demo, ("VEYLORIA_2022_10K", 0), "wrong", "") == "walkthrough-wrong.webp"
+
+    def refuse(*given):
+        raise StudyError("cannot be drawn")
+
+    monkeypatch.setattr(walkthrough, "picture", refuse)
+    assert drawn(study, demo, ("VEYLORIA_2022_10K", 0), "wrong", "") is None
