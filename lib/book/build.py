@@ -174,9 +174,10 @@ def config(study: Study) -> dict:
     options["extra_footer"] = f"<p>{with_commits(html.escape(footer))}</p>\n<p>{licences(study)}</p>"
     if study.dataset.name == "demo":
         options["announcement"] = DEMO_BANNER + (STORED_TEXTS if study.published else "")
-    if found["repository"]["url"]:
-        found["html"]["use_repository_button"] = True
-        found["launch_buttons"] = {"binderhub_url": "https://mybinder.org", "notebook_interface": "jupyterlab"}
+    if url := address():  # options of the theme are these alone, not those of jupyter-book beside them
+        options |= {"repository_url": url, "repository_branch": found["repository"]["branch"]}
+        options |= {"use_repository_button": True, "path_to_docs": ""}
+        options["launch_buttons"] = {"binderhub_url": "https://mybinder.org", "notebook_interface": "jupyterlab"}
     return found
 
 

@@ -13,7 +13,7 @@ import pytest
 from lib.book import leaderboard
 from lib.book.build import is_current
 from lib.book.downloads import write_archive, write_downloads
-from lib.book.leaderboard import COSTS, board, columns_of, cost_chart, leaderboard_page, ranks
+from lib.book.leaderboard import COSTS, DESIGNED_ON, board, columns_of, cost_chart, leaderboard_page, ranks
 from lib.book.pairs import of_questions, write_pairs
 from lib.book.purposes import is_designed_here, purpose
 from lib.diagnose.judged import judged
@@ -140,6 +140,13 @@ def test_a_title_and_a_need_are_text(with_other_set, monkeypatch):
     frame = board(with_other_set).assign(title="<img src=x onerror=hacked>", needs='"><script>')
     monkeypatch.setattr(leaderboard, "board", lambda study: frame)
     assert not re.search("<(img|script>)", leaderboard_page(with_other_set))
+
+
+def test_the_mark_of_design_is_where_the_questions_of_the_design_are(with_other_set):
+    frame = board(with_other_set).assign(designed_on=DESIGNED_ON)
+    mark = '<abbr title="Designed on FinanceBench">†</abbr>'
+    assert mark in page_of(with_other_set, frame)
+    assert "†" not in page_of(with_other_set, frame[frame["set"] == "demo"])
 
 
 def test_columns_that_a_reader_needs_first_come_first_and_others_are_in_groups(with_other_set):

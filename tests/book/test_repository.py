@@ -5,6 +5,7 @@ from docutils import nodes
 from docutils.utils import new_document
 
 from lib.book import repository
+from lib.book.build import config
 from lib.book.repository import commit_url, path_url, with_commits
 from lib.book.site import linked
 
@@ -48,3 +49,17 @@ def test_paths_and_commits_of_a_page_lead_to_the_repository(named):
         ("0123abc", f"{URL}/commit/0123abc"),
     ]
     assert page.astext() == "lib/study.py and k = 5\n\nBy commit 0123abc, of 99."
+
+
+def test_the_theme_has_a_button_for_the_repository_and_one_for_binder_where_it_has_an_address(study, named):
+    options = config(study)["sphinx"]["config"]["html_theme_options"]
+    assert (options["repository_url"], options["use_repository_button"]) == (URL, True)
+    assert options["launch_buttons"]["binderhub_url"] == "https://mybinder.org"
+    assert f'<a href="{URL}">The repository</a>' in options["extra_footer"]
+    assert "https://github.com/patronus-ai/financebench" in options["extra_footer"]
+
+
+def test_without_an_address_the_theme_has_no_such_buttons(study):
+    options = config(study)["sphinx"]["config"]["html_theme_options"]
+    assert not {"repository_url", "use_repository_button", "launch_buttons"} & {*options}
+    assert "The repository" not in options["extra_footer"]
