@@ -20,6 +20,7 @@ from lib.files import ROOT
 from lib.method_sets import measured
 from lib.methods import METHODS
 from lib.profile import load_profile
+from lib.show import charts
 from tests.browser import axe_faults, open_page
 
 OUTPUTS = ROOT / "artifacts" / "demo" / "default"
@@ -124,14 +125,17 @@ def test_claims_and_methods_lead_to_their_questions_in_the_explorer(pages):
 
 
 def test_every_page_is_light_and_described(pages):
-    """A page with all that it loads, compressed as servers send it, its pictures aside."""
+    """A page with all that it loads, compressed as servers send it, its pictures aside, and the bundle of its charts,
+    which a browser keeps for all of them."""
+    bundle = pages[0].parents[1] / "_static" / charts.BUNDLE
+    assert len(gzip.compress(bundle.read_bytes())) < 320_000
     for page in pages:
         text = page.read_text()
         files = {
             page,
-            *((page.parent / link).resolve() for link in re.findall(r'(?:src|href)="([^"?#]+\.(?:js|css))', text)),
+            *((page.parent / link).resolve() for link in re.findall(r'(?:src|href)="([^"?#:]+\.(?:js|css))["?#]', text)),
         }
-        weight = sum(len(gzip.compress(path.read_bytes())) for path in files)
+        weight = sum(len(gzip.compress(path.read_bytes())) for path in files - {bundle.resolve()})
         assert weight < 200_000, (page.name, weight)
         assert '<meta content="Where retrieval loses' in text or 'name="description"' in text, page.name
 
