@@ -48,12 +48,12 @@ STAMP := $(VENV)/.ready-$(shell cat requirements*.txt pyproject.toml | sha256sum
 .PHONY: diagnose new index ask asked sure help env examples ray book demo measure notebook results publish verify golden break preflight methods lines test test-demo test-cells test-all lint format clean audit lock
 .DEFAULT_GOAL := help
 
-help:  ## this list
+help:  ## print this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 	@echo
 	@echo "Variables: DATASET= financebench | demo | a folder; PROFILE= default | base | paper | smoke | a .yaml file;"
 	@echo "QUESTIONS= another question set over the dataset's filings, a folder or the name of a published one;"
-	@echo "RESULTS= published | fresh; JOBS= chapters at the same time (0 decides);"
+	@echo "RESULTS= published | fresh; JOBS= chapters at the same time (0 chooses);"
 	@echo "CHROMA= host:port of a served Chroma in place of artifacts/chroma; ENGINE= ray: filings are indexed by a Ray cluster."
 	@echo "Example: make notebook NB=03_baselines PARAMS='-p methods \"[bm25]\"'"
 
@@ -74,7 +74,7 @@ $(STAMP): $(UV) requirements-cpu.txt pyproject.toml
 	@$(UV) pip install --python $(VENV) --quiet --no-deps --no-build-isolation --editable .
 	@rm -f $(VENV)/.ready-* && touch $@
 
-examples: $(STAMP)  ## add LlamaIndex and LangChain to .venv (90 MB), which examples/ shows beside Chroma
+examples: $(STAMP)  ## add LlamaIndex and LangChain to .venv (90 MB), which examples/ uses besides Chroma
 	@$(LOCKED) -r pyproject.toml --extra examples
 
 ray: $(STAMP)  ## add Ray to .venv (200 MB), which ENGINE=ray needs
@@ -83,10 +83,10 @@ ray: $(STAMP)  ## add Ray to .venv (200 MB), which ENGINE=ray needs
 book: $(STAMP)  ## run every chapter and build the book (DATASET=, PROFILE=, RESULTS=)
 	@$(LIB) book $(OPTIONS) --jobs "$$JOBS"
 
-demo: $(STAMP)  ## the whole book on the embedded synthetic filings, computed in minutes
+demo: $(STAMP)  ## build the whole book on the embedded synthetic filings, in minutes
 	@$(LIB) book --dataset demo --profile "$$PROFILE" --results "$$RESULTS" --jobs "$$JOBS"
 
-measure: $(STAMP)  ## runs and metrics without a book: DATASET=, QUESTIONS=, METHODS="bm25 dense" (default all)
+measure: $(STAMP)  ## compute runs and metrics without a book: DATASET=, QUESTIONS=, METHODS="bm25 dense" (default all)
 	@$(LIB) measure $(OPTIONS) --methods "$${METHODS:-all}"
 
 notebook: $(STAMP)  ## rerun one chapter with changed parameters: NB=03_baselines PARAMS='-p methods "[bm25]"'
@@ -95,19 +95,19 @@ notebook: $(STAMP)  ## rerun one chapter with changed parameters: NB=03_baseline
 publish: $(STAMP)  ## copy a whole run's results to book/results/ (refuses uncommitted changes and text of the dataset)
 	@$(LIB) publish $(OPTIONS)
 
-verify: $(STAMP)  ## compute again and compare with what was published, row by row: METHODS="bm25 dense" or all, or CHAPTER=02_oracles
+verify: $(STAMP)  ## recompute and compare with the published results, row by row: METHODS="bm25 dense" or all, or CHAPTER=02_oracles
 	@$(LIB) verify $(OPTIONS) --methods "$${METHODS:-bm25}" --chapter "$$CHAPTER"
 
-golden: $(STAMP)  ## compare every published number, run and key with those of commit 0733168; what differs is in the changelog
+golden: $(STAMP)  ## compare every published number, run and key with those of commit 0733168; the changelog lists differences
 	@$(VENV)/bin/python -m pytest -q tests/publish/test_golden.py
 
-break: $(STAMP)  ## try bad input, hostile text, faults and damage; print what came of each: PART= words of pytest's -k
+break: $(STAMP)  ## try bad input, hostile text, faults and damage; print each outcome: PART= words of pytest's -k
 	@$(VENV)/bin/python -m pytest -q -m breaking $${PART:+-k "$$PART"} tests/breaking
 
-preflight: $(STAMP)  ## what a profile would download, whether GPU and disk suffice, how long it takes (PROFILE=paper)
+preflight: $(STAMP)  ## report what a profile downloads, whether GPU and disk suffice, and how long it takes (PROFILE=paper)
 	@$(LIB) preflight $(OPTIONS)
 
-diagnose: $(STAMP)  ## where any system loses the evidence, from its run: RUN="my.trec other.jsonl" DATASET=, QUESTIONS=; PAGES_FROM=0 or 1, CONDITION=oracle-document
+diagnose: $(STAMP)  ## show where any system loses evidence, from its run: RUN="my.trec other.jsonl" DATASET=, QUESTIONS=; PAGES_FROM=0 or 1, CONDITION=oracle-document
 	@$(WITH_WORDS) RUN $(LIB) diagnose --dataset "$$DATASET" --questions "$$QUESTIONS" --profile "$$PROFILE" --pages-from "$$PAGES_FROM" --condition "$$CONDITION"
 
 index: $(STAMP)  ## index a folder of PDFs for make ask: DATASET=path, CHROMA=host:port, ENGINE=ray
@@ -116,20 +116,20 @@ index: $(STAMP)  ## index a folder of PDFs for make ask: DATASET=path, CHROMA=ho
 ask: $(STAMP)  ## print the pages that fit a question best: Q="…" DATASET=path, CHROMA=host:port
 	@$(LIB) ask --dataset "$$DATASET" --profile "$$PROFILE" -- "$$Q"
 
-sure: $(STAMP)  ## fit again how sure a reading of tables is, on FinanceBench's question sets: writes lib/statements/sure.json
+sure: $(STAMP)  ## refit the confidence of table readings on FinanceBench's question sets; writes lib/statements/sure.json
 	@$(VENV)/bin/python -m extras.sure
 
-asked: $(STAMP)  ## ask the demo ten questions again, which a page of the book shows: writes lib/book/asked.json
+asked: $(STAMP)  ## ask the demo's ten questions again for a page of the book; writes lib/book/asked.json
 	@$(LIB) index --dataset demo
 	@$(VENV)/bin/python -m extras.asked
 
-new: $(STAMP)  ## begin with your own filings: DATASET=folder of PDFs; writes records from covers, and a file for questions
+new: $(STAMP)  ## start with your own filings: DATASET=folder of PDFs; writes metadata from cover pages and a file for questions
 	@$(LIB) new -- "$$DATASET"
 
 methods: $(STAMP)  ## print the method table
 	@$(LIB) methods
 
-lines:  ## lines of Python in each room: packages and root of lib, extras, tests, and all together
+lines:  ## count lines of Python by package of lib, extras and tests
 	@git ls-files '*.py' | xargs wc -l | awk '$$2 ~ "/" { split($$2, at, "/"); room = at[1]; \
 	  if (room == "lib") { n["lib, all"] += $$1; room = at[3] ? "lib/" at[2] : "lib, root" } \
 	  n[room] += $$1; n["all"] += $$1 } END { for (room in n) printf "%7d  %s\n", n[room], room }' | LC_ALL=C sort -k2
@@ -142,30 +142,30 @@ test: $(STAMP)  ## lint, the floors of lib (pyproject.toml) and the quick tests
 	@$(VENV)/bin/lint-imports --no-logo --no-cache
 	@$(VENV)/bin/python -m pytest -q -m "not slow" -n auto --dist loadfile
 
-test-demo: $(STAMP)  ## the demo's book built and opened in a browser where one is here, and cheap rows on lesser processors (minutes)
+test-demo: $(STAMP)  ## build the demo's book and open it in a browser if there is one; recompute cheap rows with fewer processor features (minutes)
 	@$(VENV)/bin/python -m pytest -q -n 2 --dist loadfile --durations 5 tests/book/test_demo_book.py tests/publish/test_processors.py
 
-test-cells: $(STAMP)  ## every chapter on published results, on the demo and with one thing changed, every cell twice (minutes)
+test-cells: $(STAMP)  ## run every chapter on published results, on the demo and with one parameter changed, every cell twice (minutes)
 	@$(VENV)/bin/python -m pytest -q -n 2 tests/test_reruns.py
 
-test-all: $(STAMP)  ## every test but those of make break, the slow ones too
+test-all: $(STAMP)  ## run every test except those of make break, including slow ones
 	@$(VENV)/bin/python -m pytest -q -m "not breaking"
 
-lint: $(STAMP)  ## ruff's opinion
+lint: $(STAMP)  ## lint with ruff
 	@$(VENV)/bin/ruff check .
 
 format: $(STAMP)  ## format the code and sort its imports
 	@$(VENV)/bin/ruff check --fix . ; $(VENV)/bin/ruff format .
 
 audit: INTO = artifacts/tools
-audit: $(UV)  ## look the pinned packages up among known vulnerabilities
+audit: $(UV)  ## check the pinned packages for known vulnerabilities
 	@$(UV) venv --quiet --clear $(INTO)
 	@$(LOCKED) --group tools
 	@$(INTO)/bin/pip-audit --strict --require-hashes --disable-pip --progress-spinner off -r requirements.txt
 
-lock: $(UV)  ## write requirements.txt again, after a name or version in pyproject.toml was changed
+lock: $(UV)  ## rewrite requirements.txt after a change in pyproject.toml
 	@$(UV) pip compile --quiet --universal --python-version $(LEAST) --all-extras --group tools --generate-hashes --no-annotate \
 	  --custom-compile-command "make lock" pyproject.toml --output-file requirements.txt
 
-clean:  ## remove built books (what was computed stays in artifacts/)
+clean:  ## remove built books (results stay in artifacts/)
 	@rm -rf book/_build

@@ -69,7 +69,7 @@ def commands() -> None:
 def diagnose(
     names: Names, files: list[Path], named: list[str], pages_from: str, condition: str, k: int, out: Path | None
 ) -> None:
-    """Show where any systems lose evidence. FILES are their runs, and name them; book/measure.md has the formats."""
+    """Show where any systems lose evidence. FILES are their runs, named by file; book/measure.md lists formats."""
     from lib.diagnose.diagnosis import diagnose
     from lib.diagnose.page import file_name
 
@@ -113,7 +113,7 @@ def ask(
 @study_options
 @index_folder
 def index(names: Names, to: Path | None) -> None:
-    """Index a folder of filings, PDFs or page text, filing by filing; resumed where it stopped."""
+    """Index a folder of filings, PDFs or page text, filing by filing; resumes where it stopped."""
     from lib.archive.index import archive_index, write_index
     from lib.archive.search_data import search_data
     from lib.archive.sources import passed_over
@@ -141,7 +141,7 @@ def index(names: Names, to: Path | None) -> None:
 @commands.command()
 @argument("folder", type=PATH)
 def new(folder: Path) -> None:
-    """Begin a dataset in FOLDER: write document information from its PDFs' covers, and a file for questions."""
+    """Start a dataset in FOLDER: write document information from the PDFs' cover pages, and a file for questions."""
     from lib.data.skeleton import new_folder, told
 
     echo(told(folder, new_folder(folder)))
@@ -149,7 +149,7 @@ def new(folder: Path) -> None:
 
 @commands.command()
 @study_options
-@option("--jobs", type=IntRange(min=0), default=0, help="chapters at the same time; 0 decides")
+@option("--jobs", type=IntRange(min=0), default=0, help="chapters at the same time; 0 chooses")
 def book(names: Names, jobs: int) -> None:
     """Run every chapter and compile the book."""
     from extras.preflight import preflight
@@ -209,7 +209,7 @@ def measure(names: Names, methods: str) -> None:
 @option("--methods", default="bm25", show_default=True, help="names with spaces between, or all")
 @option("--chapter", default="", help="compare a chapter's tables instead")
 def verify(names: Names, methods: str, chapter: str) -> None:
-    """Compute results again and compare them row by row with the published ones."""
+    """Recompute results and compare them row by row with the published ones."""
     from extras.publish.verify import verify, verify_chapter
 
     if not (verify_chapter(names, chapter) if chapter else verify(names, methods)):
@@ -219,7 +219,7 @@ def verify(names: Names, methods: str, chapter: str) -> None:
 @commands.command()
 @study_options
 def publish(names: Names) -> None:
-    """Copy the results of a whole run to book/results/, where they are used in place of computing."""
+    """Copy the results of a whole run to book/results/, where later runs use them instead of computing."""
     from extras.publish.publish import publish
 
     echo(f"published: {publish(names.open())}")
@@ -266,7 +266,7 @@ def page_scorer(names: Names, by: list[str], fold: int | None) -> None:
 @study_options
 @depth
 def mistakes(names: Names, k: int) -> None:
-    """Measure what evaluation mistakes add to the page scorer: hours of training, resumed where it stopped."""
+    """Measure what evaluation mistakes add to the page scorer: hours of training; resumes where it stopped."""
     from extras.page_scorer.mistakes import train_mistakes
 
     echo_frame(train_mistakes(names.open("04_page_scorer"), k))
@@ -275,7 +275,7 @@ def mistakes(names: Names, k: int) -> None:
 @commands.command()
 @study_options
 def train_ahead(names: Names) -> None:
-    """Train the page rankers that other filings are searched with, and save them in lib/ahead/model."""
+    """Train the page rankers used on other filings, and save them in lib/ahead/model."""
     from extras.ahead.train import train
 
     record = train(names.open("07_ahead"))

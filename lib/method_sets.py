@@ -91,11 +91,11 @@ def by_knowledge(names: Sequence[str]) -> dict[str, list[str]]:
     """Groups of rows by what they know beside the question, from one of which the book names the best; a row may be in
     two, and is sorted by name."""
     groups = {
-        "Baselines": lambda row: row.name in baselines(),
-        "All untrained rows, filings not matched": lambda row: (
+        "Standard methods": lambda row: row.name in baselines(),
+        "All untrained methods, no metadata match": lambda row: (
             not row.is_trained and row.family not in (MATCHED, GENERAL)
         ),
-        "Untrained, filings matched first": lambda row: row.family == MATCHED,
+        "Untrained, after the metadata match": lambda row: row.family == MATCHED,
         "Page scorers": lambda row: row.is_trained and row.name.startswith("page_scorer"),
     }
     members = {group: sorted(name for name in names if is_in(METHODS[name])) for group, is_in in groups.items()}

@@ -76,7 +76,7 @@ def row(
 
 def matched_by_records(name: str, title: str, of: str) -> None:
     """Add a row: filings are matched by the dataset's records before the search of another row."""
-    _matched(name, title, of, "records", {"covers": False}, needs=(RECORDS,))
+    _matched(name, title, of, "dataset fields", {"covers": False}, needs=(RECORDS,))
 
 
 def matched_by_covers(name: str, title: str, of: str) -> None:
@@ -309,15 +309,15 @@ row("ahead_covers", title="Ahead, metadata match (cover pages)", family=GENERAL,
 row("items_apart_records", title="Hybrid RRF, metadata match, items apart", family=MATCHED,
     pipeline=(
         "question and each line item of its formula, where it has two → company, period and form → the filings whose "
-        "records fit best → Hybrid RRF → one list by best rank"
+        "dataset fields fit best → Hybrid RRF → one list by best rank"
     ),
     source="ammann2025decomposition", score=items.score, uses=("hybrid_rrf_records",),
     options={"first_stage": "hybrid_rrf_records"}, inputs=items.inputs,
     version=2)
 row("items_again_records", title="Hybrid RRF, metadata match, missing items again", family=MATCHED,
     pipeline=(
-        "question → company, period and form → the filings whose records fit best → Hybrid RRF → each line item of its "
-        "formula, where it has two, that no page of the first 5 has is searched for → its best page last of the 5"
+        "question → company, period and form → the filings whose dataset fields fit best → Hybrid RRF → each line item "
+        "of its formula, where it has two, that no page of the first 5 has, is searched for → its best page is the 5th"
     ),
     source="ammann2025decomposition", score=items.score, uses=("hybrid_rrf_records",),
     options={"first_stage": "hybrid_rrf_records", "k": 5}, inputs=items.inputs,
@@ -398,31 +398,31 @@ row("rrf_100", title="Hybrid RRF, k = 100", family=AKARSU,
     source="cormack2009rrf", score=fusion.score, settings=("embedder", "bm25", "hybrid_rrf"), options={"k_rrf": 100},
     changes="hybrid_rrf", version=2)
 row("convex_30", title="Convex combination, α = 0.3", family=AKARSU,
-    pipeline="dense and BM25, each brought to 0..1 → 30 % dense and 70 % BM25",
+    pipeline="dense and BM25, each min-max scaled → 30 % dense and 70 % BM25",
     source="bruch2023fusion", score=convex.score, settings=("embedder", "bm25"), options={"alpha": 0.3},
     changes="hybrid_rrf", version=2)
 row("convex_40", title="Convex combination, α = 0.4", family=AKARSU,
-    pipeline="dense and BM25, each brought to 0..1 → 40 % dense and 60 % BM25",
+    pipeline="dense and BM25, each min-max scaled → 40 % dense and 60 % BM25",
     source="bruch2023fusion", score=convex.score, settings=("embedder", "bm25"), options={"alpha": 0.4},
     changes="hybrid_rrf", version=2)
 row("convex_50", title="Convex combination, α = 0.5", family=AKARSU,
-    pipeline="dense and BM25, each brought to 0..1 → 50 % dense and 50 % BM25",
+    pipeline="dense and BM25, each min-max scaled → 50 % dense and 50 % BM25",
     source="bruch2023fusion", score=convex.score, settings=("embedder", "bm25"), options={"alpha": 0.5},
     changes="hybrid_rrf", version=2)
 row("convex_60", title="Convex combination, α = 0.6", family=AKARSU,
-    pipeline="dense and BM25, each brought to 0..1 → 60 % dense and 40 % BM25",
+    pipeline="dense and BM25, each min-max scaled → 60 % dense and 40 % BM25",
     source="bruch2023fusion", score=convex.score, settings=("embedder", "bm25"), options={"alpha": 0.6},
     changes="hybrid_rrf", version=2)
 row("convex_70", title="Convex combination, α = 0.7", family=AKARSU,
-    pipeline="dense and BM25, each brought to 0..1 → 70 % dense and 30 % BM25",
+    pipeline="dense and BM25, each min-max scaled → 70 % dense and 30 % BM25",
     source="bruch2023fusion", score=convex.score, settings=("embedder", "bm25"), options={"alpha": 0.7},
     changes="hybrid_rrf", version=2)
 row("convex_80", title="Convex combination, α = 0.8", family=AKARSU,
-    pipeline="dense and BM25, each brought to 0..1 → 80 % dense and 20 % BM25",
+    pipeline="dense and BM25, each min-max scaled → 80 % dense and 20 % BM25",
     source="bruch2023fusion", score=convex.score, settings=("embedder", "bm25"), options={"alpha": 0.8},
     changes="hybrid_rrf", version=2)
 row("convex_90", title="Convex combination, α = 0.9", family=AKARSU,
-    pipeline="dense and BM25, each brought to 0..1 → 90 % dense and 10 % BM25",
+    pipeline="dense and BM25, each min-max scaled → 90 % dense and 10 % BM25",
     source="bruch2023fusion", score=convex.score, settings=("embedder", "bm25"), options={"alpha": 0.9},
     changes="hybrid_rrf", version=2)
 row("rerank_head_20", title="Dense + reranker, first 20", family=AKARSU,
@@ -543,7 +543,7 @@ row("expanded_tables_only_dense", title="Language-model expansion, dense, tables
     options={"kind": "expansion"}, inputs=partial(rewritten.lengthened, kind="expansion"), writes={"expansion": 1.0},
     changes="lm_expansion_dense")
 row("convex_folds", title="Convex combination, α chosen in folds", family=KIM,
-    pipeline="dense and BM25, each brought to 0..1 → weighted as the training folds choose, by company",
+    pipeline="dense and BM25, each min-max scaled → weighted as the training folds choose, by company",
     source="bruch2023fusion", score=convex.score_in_folds, settings=("embedder", "bm25", "run"),
     options={"n_folds": 5, "seed": 13}, changes="hybrid_rrf", needs=(TRAINING,), version=2)
 row("convex_softmax_folds", title="Convex combination after softmax, α chosen in folds", family=KIM,
@@ -554,7 +554,7 @@ row("convex_softmax_folds", title="Convex combination after softmax, α chosen i
     source="bruch2023fusion", score=convex.score_in_folds, settings=("embedder", "bm25", "run"),
     options={"n_folds": 5, "seed": 13, "normalisation": "softmax"}, changes="hybrid_rrf", needs=(TRAINING,), version=2)
 row("selection_agent", title="Selection agent", family=KIM,
-    pipeline="hybrid RRF → a language model reads the first 10 in one prompt → those that it does not list go behind",
+    pipeline="hybrid RRF → a language model reads the first 10 in one prompt → those that it does not list follow",
     score=judged.score_selected, settings=("embedder", "bm25", "hybrid_rrf", "generator", "sibling_texts", "run"),
     uses=("hybrid_rrf",), inputs=judged.chosen, writes={"selection": 1.0}, conditions=STANDARD, version=2)
 row("markdown_dense", title="Dense, titles and tables in markdown", family=KIM,

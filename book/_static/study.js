@@ -13,7 +13,7 @@ document.addEventListener("DOMContentLoaded", () => {
     };
     button.addEventListener("click", () => set(button.getAttribute("aria-pressed") !== "true"));
     set(true);
-    article.querySelector("h1").after(button);
+    (article.querySelector(":scope > .finding") ?? article.querySelector("h1")).after(button);
   }
   for (const image of document.querySelectorAll(".bd-article figure img")) {
     const link = document.createElement("a");

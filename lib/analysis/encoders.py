@@ -31,10 +31,8 @@ LOSSES = ("lost", "inside", "found")
 CELLS_READ = ("embedder", "page_scorer", "page_scorer_light", "run")
 COMPARED = {"reference_mean": "first", "mean": "second"} | {name: name for name in ("difference", "low", "high")}
 COMPARED |= {"p_holm": "p"}
-#: Rows of the figure of both encoders, beside those after the metadata match.
-DRAWN = "dense hybrid_rrf parent_child multi_hyde rerank multi_hyde_rerank page_scorer page_scorer_order".split()
-DRAWN = [name + match for match in ("", "_records") for name in (*DRAWN, "page_scorer_light_order")]
-DRAWN += ["page_then_chunk", "ahead", "dense_records_rerank"]
+#: Rows of the figure of both encoders.
+DRAWN = "dense multi_hyde_rerank dense_records hybrid_rrf_records page_scorer_light_order_records ahead".split()
 MATCH, GIVEN, ALL = "filings matched", "filing given", "all filings"  # what a run searches
 
 
@@ -81,13 +79,16 @@ def all_changes(study: Study, k: int) -> pd.DataFrame:
     return pd.concat(parts) if parts else pd.DataFrame(columns=["set", "method", "condition", "searched"])
 
 
-def drawn_losses(moved: pd.DataFrame) -> dict[str, list[pd.DataFrame]]:
-    """What the DRAWN rows of :func:`changes` lose with the filing and inside it, with either encoder (``mean``)."""
-    rows = moved[(moved["condition"] == CONDITIONS[0]) & moved["method"].isin(DRAWN)]
-    rows = rows.sort_values("searched", kind="stable").set_index("method")
-    heads = {"filing not retrieved": "lost", "page not retrieved": "inside"} if len(rows) else {}
-    ends = ("first", "second")
-    return {head: [rows[[f"{part}_{end}"]].set_axis(["mean"], axis=1) for end in ends] for head, part in heads.items()}
+def drawn_changes(moved: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """What the better encoder changes in the DRAWN rows of :func:`changes`: a head to mean, low and high by method."""
+    rows = moved[(moved["condition"] == CONDITIONS[0]) & moved["method"].isin(DRAWN)].set_index("method")
+    rows = rows.loc[[name for name in DRAWN if name in rows.index]]
+    heads = {"page recall": "found", "page not retrieved": "inside", "filing not retrieved": "lost"}
+    ends = {"difference": "mean", "low": "low", "high": "high"}
+    parts = {
+        head: rows[[f"{part}_{end}" for end in ends]].set_axis([*ends.values()], axis=1) for head, part in heads.items()
+    }
+    return parts if len(rows) else {}
 
 
 def counted(moved: pd.DataFrame) -> dict[str, int]:

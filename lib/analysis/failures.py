@@ -69,16 +69,16 @@ OF_PAGES = {
         PAGE_STEP, "the page before or after the gold page is among the top k",
         lambda m: m.in_filing & m.has_neighbour),
     "summary instead of statement": Rule(
-        PAGE_STEP, "the gold page is a primary statement, a summary of results came",
+        PAGE_STEP, "the gold page is a primary statement, a summary of results was retrieved",
         lambda m: m.in_filing & m.wants_statement & (m.shown_kind == "summary")),
     "same statement elsewhere": Rule(
-        PAGE_STEP, "both are the same kind of primary statement, in the gold filing",
+        PAGE_STEP, "both pages are the same kind of primary statement, in the gold filing",
         lambda m: m.in_filing & m.wants_statement & (m.shown_kind == m.gold_kind)),
     "other statement": Rule(
-        PAGE_STEP, "the gold page is a primary statement, another one came",
+        PAGE_STEP, "the gold page is a primary statement, another statement was retrieved",
         lambda m: m.in_filing & m.wants_statement & m.shown_kind.isin(STATEMENTS)),
     "text or note instead of statement": Rule(
-        PAGE_STEP, "the gold page is a primary statement, a page that is none came",
+        PAGE_STEP, "the gold page is a primary statement, a non-statement page was retrieved",
         lambda m: m.in_filing & m.wants_statement),
     "right filing, other part": Rule(PAGE_STEP, "any other page of the gold filing", lambda m: m.in_filing),
     "wrong year": Rule(
@@ -86,7 +86,7 @@ OF_PAGES = {
         lambda m: m.same_company & (m.shown_doc_type == m.doc_type) & (m.shown_doc_period != m.doc_period)),
     "other type of filing": Rule(DOCUMENT_STEP, "another filing of the company", lambda m: m.same_company),
     "same statement of another company": Rule(
-        DOCUMENT_STEP, "both are the same kind of primary statement",
+        DOCUMENT_STEP, "both pages are the same kind of primary statement",
         lambda m: m.shown_doc.notna() & m.wants_statement & (m.shown_kind == m.gold_kind)),
     "other company": Rule(DOCUMENT_STEP, "any other page of another company", lambda m: m.shown_doc.notna()),
     "nothing retrieved": Rule(DOCUMENT_STEP, "the run has no chunk for the question", lambda m: m.shown_doc.isna()),

@@ -29,7 +29,7 @@ from lib.analysis.claims import CHANGED_LEAST, COMPONENTS, MARGIN, PATH, Claim, 
 from lib.analysis.failures import FIGURE_SHARE, failed_questions
 from lib.analysis.measured import with_filings
 from lib.analysis.page_scorer import SCORERS
-from lib.analysis.statistic import ALPHA, DECIDED, DRAWN, UNDECIDED, Finding, decide
+from lib.analysis.statistic import ALPHA, DECIDED, DRAWN, INCONCLUSIVE, Finding, decide
 from lib.analysis.weights import CHOOSING, by_weight, sweep
 from lib.answers.answers import best_baseline
 from lib.evaluation import METRIC_COLUMNS, read_metrics
@@ -115,7 +115,7 @@ class Scoreboard:
                 board.loc[name, "direction"] = direction_of(tests[name])
         for claim in map(by_id.get, tests):
             board.loc[claim.id, ["also_estimate", "also_p"]] = self._second(claim)
-            if board.at[claim.id, "verdict"] == UNDECIDED and claim.kind in STATISTICS:
+            if board.at[claim.id, "verdict"] == INCONCLUSIVE and claim.kind in STATISTICS:
                 needed = statistic.questions_until(self.draws, *self._statistic(claim), claim.bound)
                 board.loc[claim.id, "n_needed"] = needed
         return board
@@ -382,4 +382,5 @@ def board_of(
     params = {"claims": digest_of_file(PATH), "margin": MARGIN, "judge": low, **study.profile.significance}
     make = lambda: Scoreboard(study, whole, sweeps, low).scores().reset_index()  # noqa: E731
     board = study.store.frame("analysis/claims", params | {"values": values}, make, VERSION, public=True)
+    board = board.replace({"verdict": {"undecided": INCONCLUSIVE}})  # as boards were stored before
     return board.set_index("claim")

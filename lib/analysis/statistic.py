@@ -13,7 +13,7 @@ The verdicts, by p-values that are corrected within a family (Holm, 1979), the f
 * *opposite sign*: the test of the opposite direction has a p below ALPHA;
 * *smaller than claimed*: an amount was claimed in the same measure of the same questions, and the interval is below it;
 * *holds*: the test of the claim has a p below ALPHA;
-* *undecided*: everything else, with the number of questions that would decide.
+* *inconclusive*: everything else, with the number of questions that would decide.
 """
 
 import math
@@ -29,7 +29,7 @@ from lib.stats import EDGES as TWO_SIDED
 from lib.stats import Resampling, holm, percentiles
 
 Statistic = Callable[[np.ndarray], np.ndarray]  # of means, n_draws × n_columns; NaN where it is undefined
-DRAWN = HOLDS, SMALLER, OPPOSITE, UNDECIDED = "holds", "smaller than claimed", "opposite sign", "undecided"
+DRAWN = HOLDS, SMALLER, OPPOSITE, INCONCLUSIVE = "holds", "smaller than claimed", "opposite sign", "inconclusive"
 DECIDED = "estimate low high n n_clusters bound amount spread p p_holm p_bh p_opposite p_opposite_bh verdict".split()
 DECIDED += ["n_needed", "changed"]
 ALPHA, POWER = 0.05, 0.8
@@ -171,7 +171,7 @@ def strongest(tests: Mapping[str, Finding]) -> tuple[Finding, str]:
 def decide(tests: Mapping[str, Finding], family: Mapping[str, str]) -> pd.DataFrame:
     """The verdicts on claims, corrected within each family (NaN without one): DECIDED, where ``p_opposite`` is
     corrected as well and ``…_bh`` are Benjamini & Hochberg's (1995); ``n_needed`` is NaN unless the verdict is
-    *undecided*."""
+    *inconclusive*."""
     from scipy.stats import false_discovery_control  # takes half a second
 
     table = pd.DataFrame([*tests.values()], pd.Index(tests, name="claim")).astype({"amount": float})
@@ -181,7 +181,7 @@ def decide(tests: Mapping[str, Finding], family: Mapping[str, str]) -> pd.DataFr
         table[f"{name}_bh"] = grouped.transform(lambda part: false_discovery_control(part))
         table["p_holm" if name == "p" else name] = grouped.transform(lambda part: holm(part))
     applies = table["p_opposite"] < ALPHA, table["high"] < table["amount"], table["p_holm"] < ALPHA
-    table["verdict"] = np.select(applies, (OPPOSITE, SMALLER, HOLDS), UNDECIDED)
+    table["verdict"] = np.select(applies, (OPPOSITE, SMALLER, HOLDS), INCONCLUSIVE)
     needed = map(questions_needed, table["estimate"] - table["bound"], table["spread"])
-    table["n_needed"] = np.where(table["verdict"] == UNDECIDED, list(needed), np.nan)
+    table["n_needed"] = np.where(table["verdict"] == INCONCLUSIVE, list(needed), np.nan)
     return table[DECIDED]

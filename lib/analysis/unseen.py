@@ -31,7 +31,7 @@ CONTRASTS = {
     "Ahead without page kinds, from the match": ("ahead_general", "dense_records"),
     "Page kinds": ("ahead", "ahead_general"),
     "Items apart, after matched hybrid search": ("items_apart_records", "hybrid_rrf_records"),
-    "Missing items again, behind it": ("items_again_records", "hybrid_rrf_records"),
+    "Missing items again, after matched hybrid search": ("items_again_records", "hybrid_rrf_records"),
     "Items apart, over Ahead": ("ahead_items_apart", "ahead"),
     "Missing items again, over Ahead": ("ahead_items_again", "ahead"),
 }
@@ -39,7 +39,7 @@ LIGHT = "page_scorer_light_order_records"
 #: Contrasts of rows that were added after the first publication, declared before they were measured, too; LIGHT is of
 #: the scorer that FinanceBench's questions train.
 ADDED = {
-    "Small children after the metadata match": ("parent_child_records", "dense_records"),
+    "Small child chunks after the metadata match": ("parent_child_records", "dense_records"),
     "SPLADE, from BM25": ("splade", "bm25"),
     "Pages first, untrained": ("page_then_chunk", "dense"),
     "Light page scorer, from the match": (LIGHT, "dense_records"),

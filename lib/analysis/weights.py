@@ -1,7 +1,7 @@
 """The weight of dense against BM25, swept from 0 to 1 by 0.025 (Kim et al., 2025).
 
 It is swept under both normalisations of :mod:`lib.retrievers.convex`, as the best weight belongs to one of them. The
-best one over all questions is a peek: it was chosen by the questions it is scored on. What the choice is worth is what
+best one over all questions is tuned on test questions: those that it is scored on. What the choice is worth is what
 it gives in folds by company, whose test questions had no part in it.
 """
 
@@ -22,7 +22,7 @@ SWEPT = {name: f"{METRICS[name].title}@{k}" for name, k in zip(convex.METRICS, (
 #: Rows whose weight is chosen in folds, by the normalisation of their scores.
 CHOOSING: dict[Normalisation, str] = {"min_max": "convex_folds", "softmax": "convex_softmax_folds"}
 #: What the normalisations do, in words.
-NORMALISED: dict[Normalisation, str] = {"min_max": "brought to 0..1", "softmax": "softmax, first 100 by dense"}
+NORMALISED: dict[Normalisation, str] = {"min_max": "min-max scaled", "softmax": "softmax, first 100 by dense"}
 
 
 def sweep(study: Study, normalisation: Normalisation = "min_max") -> pd.DataFrame:
@@ -73,7 +73,11 @@ def ways_to_choose(
     choose: what, alpha, SWEPT, n and normalisation (in words); of each :func:`sweep`, no rows without folds."""
     parts = []
     for name, values in swept.items() if folds else ():
-        fixed = {"BM25 alone": 0.0, "dense alone": 1.0, "best over all questions (a peek)": convex.best_alpha(values)}
+        fixed = {
+            "BM25 alone": 0.0,
+            "dense alone": 1.0,
+            "best over all questions (tuned on test questions)": convex.best_alpha(values),
+        }
         found = {what: values[values["alpha"] == alpha][["alpha", *SWEPT]].mean() for what, alpha in fixed.items()}
         found["chosen in folds by company"] = in_folds(values, folds, question_ids).mean()
         means = pd.DataFrame(found).T.rename_axis("what").reset_index()

@@ -21,7 +21,7 @@ from lib.book.reported import reported_page
 from lib.book.templates import filled
 from lib.book.walkthrough import walkthrough_page
 from lib.files import ROOT
-from lib.method import OWN, Method
+from lib.method import MATCHED, OWN, Method
 from lib.method_sets import of_family, siblings
 from lib.methods import METHODS
 from lib.metrics import METRIC_TITLES
@@ -29,7 +29,7 @@ from lib.metrics.frame import HEADLINE
 from lib.metrics.right import answer_right
 from lib.models.weights import lock
 from lib.schema import CONDITIONS, IN_WORDS
-from lib.show.display import markdown_table, number
+from lib.show.display import markdown_table, number, with_interval
 from lib.show.markup import escape, explorer_link
 from lib.show.tables import metric_cells, reported_runs
 from lib.statements.sure import fitted
@@ -46,7 +46,7 @@ def write_pages(study: Study, manifest: dict) -> None:
     own = [name for family in OWN for name in of_family(family)]
     pages = {
         "methods": methods_page(study, summary, "Methods", own),
-        "siblings": methods_page(study, summary, "Methods of the sibling studies", others),
+        "siblings": methods_page(study, summary, "Methods of the other studies", others),
         "reported": reported_page(study),
         "appendix": appendix(study, manifest),
         "leaderboard": leaderboard_page(study),
@@ -60,12 +60,24 @@ def write_pages(study: Study, manifest: dict) -> None:
 
 
 def methods_page(study: Study, summary: pd.DataFrame, heading: str, names: Sequence[str]) -> str:
-    """One card per method: what happens to a question, source, settings, numbers, and how to run it alone; then what
-    the sibling studies state of their rows that are here, and what these do instead."""
-    at_k = summary[(summary["k"] == K) & summary["metric"].isin(HEADLINE)]
-    cards = [card(study, METHODS[name], at_k[at_k["method"] == name]) for name in names]
+    """One card per method, by group: what happens to a question, source, settings, numbers, and how to run it alone;
+    then what the other studies state of their rows that are here, and what these do instead."""
+    at_k, groups = summary[(summary["k"] == K) & summary["metric"].isin(HEADLINE)], {}
+    for name in names:
+        groups.setdefault(group_of(METHODS[name]), []).append(card(study, METHODS[name], at_k[at_k["method"] == name]))
     sources = [facts(source) for source in SOURCES if heading != "Methods"]
-    return filled("methods", study=study, heading=heading, k=K, cards=cards, sources=sources)
+    return filled("methods", study=study, heading=heading, k=K, groups=groups, sources=sources)
+
+
+def group_of(method: Method) -> str:
+    """The heading that a method's card is under."""
+    if method.family not in OWN:
+        sources = [known.source for known in map(facts, SOURCES)]
+        return next(one["name"] for one in sources if one["bibliography"].startswith(method.family))
+    if method.family == MATCHED:
+        return "After the metadata match"
+    groups = {"page_scorer": "Page scorers", "ahead": "Ahead", "dense_chroma": "Vector store"}
+    return next((group for start, group in groups.items() if method.name.startswith(start)), "Standard methods")
 
 
 def card(study: Study, method: Method, summary: pd.DataFrame) -> str:
@@ -73,12 +85,15 @@ def card(study: Study, method: Method, summary: pd.DataFrame) -> str:
     module = inspect.getmodule(method.score)
     sections = {section: study.profile[section] for section in ("chunks", *method.settings)}
     settings = json.loads(json.dumps(sections))  # as plain dictionaries
+    over_all = summary[(summary["condition"] == CONDITIONS[0]) & (summary["metric"] == "page_recall")]
+    recalls = [with_interval(*row) for row in over_all[["mean", "low", "high"]].itertuples(index=False)]
     return filled(
         "card",
         method=method,
+        recall=next(iter(recalls), ""),
         about=as_markdown(inspect.getdoc(module) or ""),
         numbers=numbers_table(study, method, summary),
-        found=explorer_link("What it finds, question by question", method=method.name) if len(summary) else "",
+        found=explorer_link("Results question by question", method=method.name) if len(summary) else "",
         details=as_markdown(inspect.getdoc(method.score) or ""),
         settings=yaml.safe_dump(settings, sort_keys=False, default_flow_style=None).strip(),
         path=f"{module.__name__.replace('.', '/')}.py",

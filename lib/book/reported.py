@@ -35,7 +35,7 @@ def caption(table: dict) -> str:
     forms = {"n": "n = {}", "depth": "depth {}", "conditions": "{}", "from": "read in {}"}
     about = [form.format(_words(table[name])) for name, form in forms.items() if table.get(name)]
     note = f" {table['note'][0].upper()}{table['note'][1:]}." if "note" in table else ""
-    return f"{'; '.join([table['what'], *about])}.{note}"
+    return f"{'; '.join([table['what'][0].upper() + table['what'][1:], *about])}.{note}"
 
 
 def rows_table(known: Facts, rows: dict) -> pd.DataFrame:

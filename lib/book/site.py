@@ -1,5 +1,5 @@
-"""The book's Sphinx extension: pages of moved chapters, figures for phones, links to the repository, and markup that
-axe-core accepts.
+"""The book's Sphinx extension: pages of moved chapters, a chapter's finding below its title, figures for phones, links
+to the repository, and markup that axe-core accepts.
 
 The theme's templates that the book changes are in ``book/_templates``.
 """
@@ -29,6 +29,7 @@ class Picture(nodes.General, nodes.Element):
 def setup(app) -> dict:
     """Register what follows."""
     app.connect("html-collect-pages", moved_pages)
+    app.connect("doctree-resolved", finding_first)
     app.connect("doctree-resolved", corrected)
     app.connect("doctree-resolved", linked)
     app.add_node(Picture, html=(begin_picture, end_picture))
@@ -41,6 +42,20 @@ def moved_pages(app) -> Iterator[tuple[str, dict, str]]:
     for old, new in MOVED.items():
         if f"notebooks/{new}" in app.env.all_docs:
             yield f"notebooks/{old}", {"target": f"{new}.html"}, "moved.html"
+
+
+def finding_first(app, page: nodes.document, name: str) -> None:
+    """A chapter's finding, the first bold paragraph that a cell prints, stands below the title."""
+    title = next(page.findall(nodes.title), None)
+    if title is None or not name.startswith("notebooks/"):
+        return
+    outputs = (one for one in page.findall(nodes.container) if "cell_output" in one["classes"])
+    printed = (one for part in outputs for one in part.findall(nodes.paragraph))
+    bold = (one for one in printed if isinstance(next(filter(nodes.Node.astext, one), None), nodes.strong))
+    if finding := next(bold, None):
+        finding.parent.remove(finding)
+        finding["classes"].append("finding")
+        title.parent.insert(title.parent.index(title) + 1, finding)
 
 
 def corrected(app, page: nodes.document, name: str) -> None:

@@ -50,7 +50,7 @@ def _scored(scores: np.ndarray, candidates: np.ndarray) -> np.ma.MaskedArray:
 
 
 def min_max(scores: np.ndarray, candidates: np.ndarray) -> np.ndarray:
-    """Scores brought to 0..1 by the least and the greatest of each question; 0 where all are the same."""
+    """Min-max scaled scores of each question, from 0 to 1; 0 where all are the same."""
     values = _scored(scores, candidates)
     low, high = (end(axis=1, keepdims=True) for end in (values.min, values.max))
     return ((values - low) / (high - low)).filled(0.0)

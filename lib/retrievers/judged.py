@@ -3,7 +3,7 @@
 Corrective RAG (Yan et al., 2024), as Akarsu et al. (2026) build it: the model labels each of the first five chunks;
 where none is RELEVANT, it rewrites the question, hybrid retrieval is repeated, and the better round stays: that with
 more RELEVANT chunks, then with more AMBIGUOUS ones, the first of equal ones. A selection agent (Kim et al., 2025) reads
-ten chunks in one prompt and lists those that are needed; the others are dropped in the paper, and go behind here. A
+ten chunks in one prompt and lists those that are needed; the others are dropped in the paper, and follow here. A
 chunk is read from its beginning (the papers' models read it whole).
 """
 

@@ -1,7 +1,7 @@
 """A metadata match before any search: the filings whose identity fits the question come first.
 
-Company, period and form of the question are matched with each filing's, by untrained weights. Among the filings that
-fit best another method ranks; behind them stands what it finds elsewhere. Without a company all filings are searched.
+Company, period and form of the question are matched with each filing's, by untrained weights. Another method ranks the
+chunks of the filings that fit best, then those of all others. A question without a company searches all filings.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ SLACK = 1e-4  # of the fit: sums of the same weights differ by rounding
 
 @memoized
 def identities(search: Search, is_from_covers: bool) -> list[Identity]:
-    """The identity of every filing, in the order of ``filings``, from its records or from its first pages alone."""
+    """The identity of every filing, in the order of ``filings``, from dataset fields or from its first pages alone."""
     return filing_identities(search.filings, search.pages, is_from_covers)
 
 

@@ -25,7 +25,7 @@ def draw_page(axes: plt.Axes, study: Study, doc_name: str, page: int, evidence: 
         text = study.pages.set_index(["doc_name", "page"])["text"][doc_name, page]
         shown, style = marked_lines(text, evidence), {"fontsize": 5, "family": "monospace"}
         axes.text(0.0, 0.99, shown, va="top", parse_math=False, transform=axes.transAxes, **style)
-    axes.set_title(f"{doc_name}, p. {page}", fontsize=9)
+    axes.set_title(f"{doc_name}, page {page + 1}", fontsize=9)
     axes.set(xticks=[], yticks=[])
     axes.spines[:].set(visible=True, color="#999999")
     axes.set_gid(OF_DEMO if study.dataset.collection == "demo" else OF_FILING)

@@ -5,12 +5,11 @@ None is drawn of a frame without rows, and None is returned.
 """
 
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import cycle
 
 import numpy as np
 import pandas as pd
-from matplotlib.lines import Line2D
 
 from lib.metrics import METRIC_TITLES
 from lib.show.figures import (
@@ -18,6 +17,7 @@ from lib.show.figures import (
     DARK,
     GREY,
     LEADER,
+    TEXT,
     Drawing,
     blank,
     label_rows,
@@ -29,9 +29,6 @@ from lib.show.figures import (
 from lib.show.figures import bars as draw_bars
 from lib.show.markup import label
 from lib.show.tables import title
-
-#: Where evidence goes, by lightness, to be read without colour.
-STEP_COLOURS = {"found": "#08519C", "lost: chunk": "#4292C6", "lost: page": "#FDAE61", "lost: document": "#E6E6E6"}
 
 DASHES = ("-", "--", "-.", ":")
 
@@ -60,20 +57,6 @@ def pairs(
     if least < 0:
         axes.axvline(0, color=GREY, lw=1)
     axes.set(xlim=axes.get_xlim() if least < 0 else (0, None), xlabel=xlabel)
-    return figure
-
-
-def pair_panels(panels: Mapping[str, Sequence[pd.DataFrame]], named: Naming = title) -> Drawing | None:
-    """Panels of :func:`pairs` beside each other: label of the axis → frames before and after, all of the same rows."""
-    if not panels:
-        return None
-    rows = next(iter(panels.values()))[0].index
-    alt = "Panels with a row per method and two joined dots in each."
-    figure = blank(0.31 * len(rows) + 1.0, n_panels=len(panels), alt=alt, sharex=True, sharey=True)
-    for axes, (xlabel, both) in zip(figure.axes, panels.items(), strict=True):
-        paired_dots(axes, dict(zip(("before", "after"), both, strict=True)), [*map(named, rows)])
-        axes.set(xlabel=xlabel)
-    figure.axes[0].set_xlim(0)
     return figure
 
 
@@ -161,11 +144,11 @@ def stacked(
     form: str = "{:.2f}",
     least: float = 0.045,
     named: Naming = title,
-    marks: pd.Series | None = None,
+    ncols: int = 3,
 ) -> Drawing | None:
     """A bar per row of the parts in ``frame``'s columns, in the order of ``colours`` (column → colour); a part from
-    ``least`` of the widest bar on has its number. ``marks`` are diamonds below the bars, with the name of the Series.
-    The legend above has the columns that any row has a part of, and the marks."""
+    ``least`` of the widest bar on has its number. The legend above, of ``ncols`` columns, has the parts that any row
+    has."""
     if frame.empty:
         return None
     figure = blank(0.31 * len(frame) + 0.9, alt="A stacked bar per row, its parts with their shares.")
@@ -177,13 +160,8 @@ def stacked(
         written = [form.format(width) if width >= least * whole else "" for width in widths]
         write_in(axes, drawn, written, fontsize=9, color=ink_on(colour))
         left += widths
-    if marks is not None:
-        axes.plot(marks, rows + 0.36, "D", ms=4.5, mfc="white", mec=DARK, label=marks.name, zorder=3)
-        figure.set_figheight(figure.get_figheight() + 0.05 * len(frame))
-    entries = sorted(
-        zip(*axes.get_legend_handles_labels(), strict=True), key=lambda entry: isinstance(entry[0], Line2D)
-    )
-    axes.legend(*zip(*entries, strict=True), loc="lower left", bbox_to_anchor=(0, 1), ncols=3, fontsize=9)
+    axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=ncols, fontsize=9)
+    figure.set_figheight(figure.get_figheight() + 0.2 * max(0, -(-len(colours) // ncols) - 2))  # of more lines of names
     axes.set(xlim=(0, whole), ylim=(-0.6, len(frame) - 0.4), xlabel=xlabel, axisbelow=True)
     label_rows(axes, [*map(named, frame.index)])
     return figure
@@ -269,6 +247,8 @@ def rank_changes(means: pd.DataFrame, steep: int = 5, named: Naming = title) -> 
             text = f"{named(name)}  {means.loc[name].iloc[place]:.2f}"
             axes.text(place + away, row.iloc[place], text, ha=side, va="center", fontsize=9)
     axes.set(xticks=[0, 1], xticklabels=[*map(label, ranks)], xlim=(-1.6, 2.6), yticks=[])
+    for head, side in zip(axes.get_xticklabels(), ("right", "left"), strict=True):
+        head.set_horizontalalignment(side)
     axes.invert_yaxis()
     axes.grid(visible=False)
     axes.spines[["left", "bottom"]].set_visible(False)
@@ -394,7 +374,8 @@ def scatter(
     marked = frame[frame.index.isin(labelled)]
     axes.scatter(marked[x], marked[y], s=30, color=COLOURS[0], zorder=3)
     for name, at in marked[[x, y]].iterrows():
-        place = {"xytext": (-12, 6), "ha": "right"} if at[x] > 0.6 else {"xytext": (14, -8), "ha": "left"}
+        below = (14, -8 if at[y] < 0.1 else -24)
+        place = {"xytext": (-12, 6), "ha": "right"} if at[x] > 0.6 else {"xytext": below, "ha": "left"}
         axes.annotate(named(name), tuple(at), textcoords="offset points", color=COLOURS[0], fontsize=9, **place)
     axes.set(xlim=(-0.02, 1), ylim=(-0.02, 1), xlabel=xlabel or x, ylabel=ylabel or y)
     return figure
@@ -423,29 +404,12 @@ def dot_panels(panels: Mapping[str, pd.DataFrame], xlabel: str = "", named: Nami
     return figure
 
 
-def count_panels(frame: pd.DataFrame, n_first: int | None = None) -> Drawing | None:
-    """A panel per column, with a bar and its number per row; the rows behind the first ``n_first`` are grey and below a
-    line."""
-    if frame.empty:
-        return None
-    alt = "Panels of horizontal bars with their numbers, a bar per row."
-    figure = blank(0.28 * len(frame) + 0.8, n_panels=frame.shape[1], alt=alt, sharex=True, sharey=True)
-    n_first = len(frame) if n_first is None else n_first
-    colours = [COLOURS[0]] * n_first + [GREY] * (len(frame) - n_first)
-    for axes, (head, counts) in zip(figure.axes, frame.items(), strict=True):
-        axes.bar_label(axes.barh(np.arange(len(frame)), counts, color=colours), padding=2)
-        if n_first < len(frame):
-            axes.axhline(n_first - 0.5, color=GREY, lw=0.8)
-        axes.set_title(textwrap.fill(str(head), 12), fontsize=10)
-        axes.set(xticks=[], xlim=(0, max(1.0, 1.25 * frame.max().max())))
-        axes.grid(visible=False)
-    label_rows(figure.axes[0], [*map(str, frame.index)])
-    return figure
-
-
-def forest(frame: pd.DataFrame, by: str, mark: str = "", xlabel: str = "", width: int = 60) -> Drawing | None:
+def forest(
+    frame: pd.DataFrame, by: str, mark: str = "", xlabel: str = "", width: int = 60, grey: Collection[str] = ()
+) -> Drawing | None:
     """A row per text of the index, in lines of ``width`` letters: a dot with its interval, coloured and named by the
-    groups of ``by``, which follow each other, beside a line at zero; a hollow diamond at the values of ``mark``."""
+    groups of ``by``, which follow each other (those of ``grey`` are grey), beside a line at zero; a hollow diamond at
+    the values of ``mark``."""
     if frame.empty:
         return None
     texts = [textwrap.fill(str(text), width, max_lines=2, placeholder="…") for text in frame.index]
@@ -455,12 +419,13 @@ def forest(frame: pd.DataFrame, by: str, mark: str = "", xlabel: str = "", width
     figure = blank(0.175 * lines_high.sum() + 0.9, alt=alt)
     (axes,) = figure.axes
     for (name, places), colour in zip(rows.groupby(frame[by].to_numpy(), sort=False), COLOURS, strict=False):
-        part = frame.iloc[places.index]
+        part, colour = frame.iloc[places.index], GREY if name in grey else colour
         axes.hlines(places, part["low"], part["high"], color=colour, lw=2)
         axes.plot(part["mean"], places, "o", ms=5, color=colour)
         if mark:
             axes.plot(part[mark], places, "D", mfc="none", mec=GREY, ms=6)
-        style = {"color": colour, "va": "center", "ha": "right", "transform": axes.get_yaxis_transform()}
+        ink = TEXT if name in grey else colour
+        style = {"color": ink, "va": "center", "ha": "right", "transform": axes.get_yaxis_transform()}
         axes.text(1, places.iloc[-1], name, **style)
     axes.axvline(0, color=GREY, lw=1)
     axes.grid(axis="y", visible=False)
@@ -506,6 +471,7 @@ def curves(frame: pd.DataFrame, x: str, y: str, panels: str, by: str, ylabel: st
         for colour, (_, line) in zip(COLOURS, panel.groupby(by, sort=False), strict=False):
             axes.plot(line[x], line[y], marker="o", ms=3, lw=1.2, color=colour)
         axes.set(xlabel=x, title=f"{panels} {head}")
+        axes.xaxis.get_major_locator().set_params(integer=True)
     figure.axes[0].set(ylabel=ylabel or y, ylim=(0, None))
     return figure
 
@@ -526,10 +492,10 @@ def agreement(frame: pd.DataFrame, x: str, y: str, by: str, xlabel: str = "", yl
 
 
 def groups(frame: pd.DataFrame, runs: Mapping[str, str]) -> Drawing | None:
-    """A row per group and a panel per metric, with a mark per run and its interval; small groups are hollow and have °.
+    """A row per group and a panel per metric, with a mark per run and its interval.
 
     Args:
-        frame: group, entry, metric, mean, low, high, n and is_small, as of :func:`lib.analysis.breakdowns.by_group`.
+        frame: group, entry, metric, mean, low, high and n, as of :func:`lib.analysis.breakdowns.by_group`.
         runs: the entries that are drawn, and their names.
     """
     if frame.empty:
@@ -544,14 +510,13 @@ def groups(frame: pd.DataFrame, runs: Mapping[str, str]) -> Drawing | None:
             at = np.arange(len(rows)) + (place - (len(runs) - 1) / 2) * 0.7 / len(runs)
             colour, marker = COLOURS[place % len(COLOURS)], "osD^v"[place % 5]
             axes.hlines(at, part["low"], part["high"], color=colour, lw=1.4)
-            fills = np.where(part["is_small"], "white", colour)
-            axes.scatter(part["mean"], at, s=25, marker=marker, c=fills, edgecolors=colour, zorder=3)
+            axes.scatter(part["mean"], at, s=25, marker=marker, color=colour, zorder=3)
             axes.plot([], [], f"{marker}-", color=colour, label=name)
         axes.set(xlim=(-0.03, 1.03), xticks=(0, 0.5, 1), xlabel=METRIC_TITLES.get(metric, metric))
         axes.hlines(np.arange(1, len(rows)) - 0.5, -0.03, 1.03, color=GREY, lw=0.4)
         axes.grid(axis="y", visible=False)
     first = figure.axes[0]
-    label_rows(first, [f"{label(row.group)}{'°' * row.is_small} (n={row.n})" for row in rows.itertuples()])
+    label_rows(first, [f"{label(row.group)} (n = {row.n})" for row in rows.itertuples()])
     first.set_ylim(len(rows) - 0.5, -0.5)
     figure.legend(*first.get_legend_handles_labels(), loc="outside upper center", ncols=len(runs), fontsize=9)
     return figure
@@ -567,6 +532,7 @@ def histogram(values: pd.Series, xlabel: str = "", ylabel: str = "", bins: int =
     (axes,) = figure.axes
     axes.hist(values, bins=bins, color=COLOURS[0])
     axes.axvline(median, color=COLOURS[1], lw=2)
-    axes.text(median, axes.get_ylim()[1], f"  median {median:,.0f}", va="top", color=COLOURS[1])
+    style = {"textcoords": "offset points", "va": "top", "color": COLOURS[1]}
+    axes.annotate(f"median {median:,.0f}", (median, axes.get_ylim()[1]), (8, 0), **style)
     axes.set(xlabel=xlabel, ylabel=ylabel)
     return figure

@@ -10,7 +10,7 @@ import pytest
 from lib.analysis import scoreboard as board
 from lib.analysis.claims import COMPONENTS, claims
 from lib.analysis.scoreboard import BOUND, NOT_MEASURED, NOT_TESTED, REPLACED, SAME, Scoreboard, parts_of
-from lib.analysis.statistic import HOLDS, OPPOSITE, SMALLER, UNDECIDED
+from lib.analysis.statistic import HOLDS, INCONCLUSIVE, OPPOSITE, SMALLER
 from lib.metrics.frame import Metrics
 from lib.profile import Settings, load_profile
 from lib.typed import table_bytes
@@ -76,7 +76,7 @@ def test_each_verdict_on_clear_rows():
         "akarsu2026/rerank-cheap": NOT_MEASURED,
         "akarsu2026/returned": BOUND,
         "akarsu2026/multi-query-nothing": SAME,
-        "akarsu2026/hybrid-over-both": UNDECIDED,  # as good as dense is not better
+        "akarsu2026/hybrid-over-both": INCONCLUSIVE,  # as good as dense is not better
     }
     assert found.loc[[*wanted], "verdict"].to_dict() == wanted
     assert "hosted service" in found.at["akarsu2026/rerank-cheap", "missing"]
@@ -96,7 +96,7 @@ def test_a_small_gain_is_smaller_than_claimed():
     other = study_of(
         {}, dataset=SimpleNamespace(name="page-questions"), source=KOBEISSI
     )  # of which no amount was claimed
-    assert Scoreboard(other, rows, {}).scores().at[name, "verdict"] == UNDECIDED
+    assert Scoreboard(other, rows, {}).scores().at[name, "verdict"] == INCONCLUSIVE
 
 
 @pytest.mark.parametrize(("n_changed", "decided"), [(5, NOT_TESTED), (6, HOLDS)])  # a tenth is enough
@@ -133,7 +133,7 @@ REPLACED_ROWS = {
 def test_a_claim_is_replaced_where_its_sides_differ_by_a_component_that_is_not_here(name):
     rows, direction, parts = REPLACED_ROWS[name]
     found = scores(**rows, source="").loc[name]
-    assert found[["verdict", "direction"]].tolist() == [REPLACED if parts else UNDECIDED, direction]
+    assert found[["verdict", "direction"]].tolist() == [REPLACED if parts else INCONCLUSIVE, direction]
     assert math.isnan(found["n_needed"]) == math.isnan(found["p_holm"]) == bool(parts)
     here = {part: form.format(**load_profile("default")) for part, form in COMPONENTS.items()}
     reasons = [text.partition(" in place of ")[0] for text in found["missing"].split("; ")] if parts else []
@@ -197,7 +197,7 @@ def test_a_row_in_several_measures_is_compared_in_each():
 def test_a_claim_without_its_rows_is_not_measured_and_not_dropped():
     found = scores(dense=HALF, bm25_k12=HALF)
     assert found.at[BM25_OVER_DENSE, "missing"] == "no doc_recall@5 of bm25"
-    assert set(found["verdict"]) == {NOT_MEASURED, BOUND, UNDECIDED}  # the variant with bm25_k12 is measured
+    assert set(found["verdict"]) == {NOT_MEASURED, BOUND, INCONCLUSIVE}  # the variant with bm25_k12 is measured
     assert set(scores(splade=HALF)["verdict"]) == {NOT_MEASURED}
 
 

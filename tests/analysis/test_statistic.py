@@ -10,7 +10,7 @@ import pytest
 
 from lib.analysis import statistic
 from lib.analysis.claims import Claim
-from lib.analysis.statistic import HOLDS, OPPOSITE, SMALLER, UNDECIDED, Finding
+from lib.analysis.statistic import HOLDS, INCONCLUSIVE, OPPOSITE, SMALLER, Finding
 from lib.stats import Resampling, wilson
 
 HIGHEST = partial(statistic.argmax_of, grid=np.array([0.0, 0.5, 1.0]))
@@ -38,13 +38,13 @@ def difference(numbers: np.ndarray, claim: Claim, n_draws: int = 2000) -> Findin
     ("p", "opposite", "amount", "expected"),
     [
         (0.01, 1.0, None, HOLDS),
-        (0.06, 1.0, None, UNDECIDED),
+        (0.06, 1.0, None, INCONCLUSIVE),
         (1.00, 0.01, None, OPPOSITE),
         (0.01, 1.0, 0.3, SMALLER),  # the direction is as claimed, the amount is not
-        (0.50, 1.0, 0.3, SMALLER),  # the direction is undecided
+        (0.50, 1.0, 0.3, SMALLER),  # the direction is inconclusive
         (1.00, 0.01, 0.3, OPPOSITE),  # which says more
         (0.01, 1.0, 0.1, HOLDS),
-        (0.50, 0.6, 0.1, UNDECIDED),
+        (0.50, 0.6, 0.1, INCONCLUSIVE),
     ],
 )
 def test_verdicts_of_tests(p, opposite, amount, expected):
@@ -52,7 +52,7 @@ def test_verdicts_of_tests(p, opposite, amount, expected):
     assert statistic.decide(tests, {"x": "s"}).at["x", "verdict"] == expected
 
 
-def test_holm_is_within_a_source_and_only_what_is_undecided_says_how_many_questions_would_decide():
+def test_holm_is_within_a_source_and_only_what_is_inconclusive_says_how_many_questions_would_decide():
     tests = {name: finding(0.1, 0.2, p=p, spread=1.0) for name, p in {"one": 0.02, "two": 0.03, "other": 0.04}.items()}
     found = statistic.decide(tests, {"one": "first", "two": "first", "other": "second"})
     # .02 × 2, then .03 × 1 may not fall below it; the other source has one test
@@ -63,7 +63,7 @@ def test_holm_is_within_a_source_and_only_what_is_undecided_says_how_many_questi
     assert together["p_holm"].tolist() == pytest.approx([0.06, 0.06, 0.06])
     assert together["p_bh"].tolist() == pytest.approx([0.04, 0.04, 0.04])  # .02 × 3/1, .03 × 3/2, .04 × 3/3
     # (1.64485 + 0.84162)² / 0.15² = 274.8
-    assert (set(together["verdict"]), set(together["n_needed"])) == ({UNDECIDED}, {275})
+    assert (set(together["verdict"]), set(together["n_needed"])) == ({INCONCLUSIVE}, {275})
     assert statistic.decide(tests, {"one": "alone"}).loc[["two", "other"], ["p_holm", "p_bh"]].isna().all(axis=None)
 
 

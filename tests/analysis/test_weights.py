@@ -36,5 +36,5 @@ def test_a_choice_in_folds_stands_beside_fixed_weights_and_the_best_over_all_que
     found = weights.ways_to_choose({"min_max": SWEPT}, FOLDS, QUESTIONS["question_id"])
     assert found["alpha"].tolist() == [0.0, 1.0, 0.0, 0.5]
     assert found["ndcg"].tolist() == pytest.approx([0.55, 0.45, 0.55, 0.05])
-    assert set(found["normalisation"]) == {"brought to 0..1"}
+    assert set(found["normalisation"]) == {"min-max scaled"}
     assert weights.ways_to_choose({"min_max": SWEPT}, [], QUESTIONS["question_id"]).empty

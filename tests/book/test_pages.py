@@ -53,7 +53,7 @@ def test_the_pages_of_a_study_state_what_they_are_made_from(study):
     write_pages(study, made)
     pages = {path.stem: path.read_text() for path in (study.outputs / "pages").glob("*.md")}
     for page, wanted in (
-        ("methods", "(method-bm25)=\n## BM25"),
+        ("methods", "(method-bm25)=\n### BM25"),
         ("methods", "bm25: {k1: 1.5, b: 0.75}"),
         ("methods", """make notebook NB=03_baselines PARAMS='-p methods "[bm25]"'"""),
         ("methods", "| all filings | 1.00 \\[0.44,&nbsp;1.00\\]"),

@@ -22,7 +22,7 @@ def test_a_page_of_the_demo_alone_may_be_published(collection, gid):
     study = SimpleNamespace(dataset=dataset, need_filings=lambda what: None)
     gold, other = ("TARNBECK_2022_10K", np.int64(11)), ("TARNBECK_2022_10K", 12)
     drawn = page_pair(study, gold, "Gross profit", other, "retrieved")
-    heads = ["gold: TARNBECK_2022_10K, p. 11", "retrieved: TARNBECK_2022_10K, p. 12"]
+    heads = ["gold: TARNBECK_2022_10K, page 12", "retrieved: TARNBECK_2022_10K, page 13"]
     assert [axes.get_title() for axes in drawn.axes] == heads
     assert [axes.get_gid() for axes in drawn.axes] == [gid] * 2
 

@@ -9,7 +9,7 @@ from matplotlib.patches import Rectangle
 from lib.analysis.calibration import given_to, panels
 from lib.analysis.judged import drawn_kappas
 from lib.show import plot
-from lib.show.figures import COLOURS
+from lib.show.figures import COLOURS, GREY
 from lib.show.tables import beside
 
 LEVELS = pd.DataFrame({"mean": [0.3, 0.2], "low": [0.2, -0.1], "high": [0.4, 0.3]}, ["dense", "bm25"])
@@ -23,7 +23,6 @@ LONG = pd.DataFrame(columns="set group entry metric method title way x by mean l
         lambda: plot.dots(NONE),
         lambda: plot.dot_panels({}),
         lambda: plot.pairs(NONE, NONE),
-        lambda: plot.pair_panels({}),
         lambda: plot.lines(LONG, "x"),
         lambda: plot.frontier(NONE, "low", "mean", []),
         lambda: plot.stacked(NONE, {}),
@@ -36,7 +35,6 @@ LONG = pd.DataFrame(columns="set group entry metric method title way x by mean l
         lambda: plot.categories(NONE),
         lambda: plot.dots_by_kind(LONG, ["written"]),
         lambda: plot.scatter(NONE, "low", "mean"),
-        lambda: plot.count_panels(NONE),
         lambda: plot.forest(NONE, "mean"),
         lambda: plot.sweep(LONG, "x", "by"),
         lambda: plot.curves(LONG, "x", "mean", "set", "by"),
@@ -75,13 +73,13 @@ def test_on_the_frontier_no_row_has_as_much_for_less():
 
 
 def test_parts_of_a_bar_add_to_one_and_only_those_that_are_drawn_are_named():
-    shares = pd.DataFrame([[0.1, 0.0, 0.6, 0.3], [0.5, 0.0, 0.4, 0.1]], ["dense", "Mine"], [*plot.STEP_COLOURS])
-    figure = plot.stacked(shares, plot.STEP_COLOURS, marks=pd.Series([0.4, 0.8], shares.index, name="filing given"))
+    colours = {"found": "#08519C", "chunk": "#4292C6", "page": "#FDAE61", "document": "#E6E6E6"}
+    shares = pd.DataFrame([[0.1, 0.0, 0.6, 0.3], [0.5, 0.0, 0.4, 0.1]], ["dense", "Mine"], [*colours])
+    figure = plot.stacked(shares, colours)
     (axes,) = figure.axes
     assert [bar.get_x() + bar.get_width() for bar in axes.containers[-1]] == pytest.approx([1, 1])
-    assert [*axes.lines[0].get_xdata()] == [0.4, 0.8]
     names = [text.get_text() for text in axes.get_legend().get_texts()]
-    assert names == ["found", "lost: page", "lost: document", "filing given"]
+    assert names == ["found", "page", "document"]
     assert len(pickle.loads(pickle.dumps(figure)).findobj(Rectangle)) == len(figure.findobj(Rectangle))
     assert [plot.ink_on(colour) for colour in ("#08519C", "#E6E6E6")] == ["white", "#222222"]
 
@@ -91,18 +89,18 @@ def test_a_step_of_a_waterfall_begins_where_the_one_above_ended():
     assert [(bar.get_x(), round(bar.get_width(), 9)) for bar in axes.containers[0]] == [(0, 0.3), (0.3, -0.1)]
 
 
-def test_small_groups_are_hollow_and_marked():
+def test_groups_have_a_row_each_and_a_mark_per_run():
     rows = [
-        (group, entry, "page_recall", mean, mean - 0.1, mean + 0.1, n, n < 10)
-        for group, n in (("large", 20), ("small", 3))
+        (group, entry, "page_recall", mean, mean - 0.1, mean + 0.1, n)
+        for group, n in (("large", 20), ("other", 12))
         for entry, mean in (("a", 0.2), ("b", 0.6))
     ]
-    frame = pd.DataFrame(rows, columns="group entry metric mean low high n is_small".split())
+    frame = pd.DataFrame(rows, columns="group entry metric mean low high n".split())
     (axes,) = plot.groups(frame, {"a": "Dense", "b": "Dense, filing given"}).axes
-    assert rows_of(axes) == ["large (n=20)", "small° (n=3)"]
+    assert rows_of(axes) == ["large (n = 20)", "other (n = 12)"]
     first, second = (part for part in axes.collections if len(part.get_offsets()) and hasattr(part, "get_sizes"))
     assert first.get_offsets()[:, 0].tolist() == [0.2, 0.2]
-    assert [tuple(fill[:3]) == (1, 1, 1) for fill in second.get_facecolor()] == [False, True]
+    assert second.get_offsets()[:, 0].tolist() == [0.6, 0.6]
 
 
 @pytest.mark.parametrize(("recalls", "n_lines"), [([0.5, 0.5], 0), ([0.2, 0.4], 1)])
@@ -114,12 +112,12 @@ def test_the_line_of_least_squares_is_drawn_only_where_runs_differ_in_page_recal
 
 def test_a_forest_has_its_groups_in_colours_and_marks():
     rows = pd.DataFrame({"mean": [0.3, 0.2, -0.1], "low": -0.2, "high": 0.4}, ["a", "a long text " * 9, "b"])
-    rows = rows.assign(verdict=["holds", "holds", "undecided"], amount=[0.4, None, None])
-    (axes,) = plot.forest(rows, "verdict", "amount", "difference", width=40).axes
+    rows = rows.assign(verdict=["holds", "holds", "inconclusive"], amount=[0.4, None, None])
+    (axes,) = plot.forest(rows, "verdict", "amount", "difference", width=40, grey=["inconclusive"]).axes
     dots = [line for line in axes.lines if line.get_marker() == "o"]
     assert [line.get_xdata().tolist() for line in dots] == [[0.3, 0.2], [-0.1]]
-    assert [line.get_color() for line in dots] == [*COLOURS[:2]]
-    assert texts(axes) == ["holds", "undecided"]
+    assert [line.get_color() for line in dots] == [COLOURS[0], GREY]
+    assert texts(axes) == ["holds", "inconclusive"]
     assert next(line.get_xdata().tolist() for line in axes.lines if line.get_marker() == "D")[0] == 0.4
 
 
