@@ -133,7 +133,10 @@ def test_every_page_is_light_and_described(pages):
         text = page.read_text()
         files = {
             page,
-            *((page.parent / link).resolve() for link in re.findall(r'(?:src|href)="([^"?#:]+\.(?:js|css))["?#]', text)),
+            *(
+                (page.parent / link).resolve()
+                for link in re.findall(r'(?:src|href)="([^"?#:]+\.(?:js|css))["?#]', text)
+            ),
         }
         weight = sum(len(gzip.compress(path.read_bytes())) for path in files - {bundle.resolve()})
         assert weight < 200_000, (page.name, weight)
