@@ -51,7 +51,7 @@ def finding_first(app, page: nodes.document, name: str) -> None:
         return
     outputs = (one for one in page.findall(nodes.container) if "cell_output" in one["classes"])
     printed = (one for part in outputs for one in part.findall(nodes.paragraph))
-    bold = (one for one in printed if isinstance(next(filter(nodes.Node.astext, one), None), nodes.strong))
+    bold = (one for one in printed if isinstance(next((part for part in one if part.astext()), None), nodes.strong))
     if finding := next(bold, None):
         finding.parent.remove(finding)
         finding["classes"].append("finding")
