@@ -131,13 +131,8 @@ def test_every_page_is_light_and_described(pages):
     assert len(gzip.compress(bundle.read_bytes())) < 320_000
     for page in pages:
         text = page.read_text()
-        files = {
-            page,
-            *(
-                (page.parent / link).resolve()
-                for link in re.findall(r'(?:src|href)="([^"?#:]+\.(?:js|css))["?#]', text)
-            ),
-        }
+        links = re.findall(r'(?:src|href)="([^"?#:]+\.(?:js|css))["?#]', text)
+        files = {page, *((page.parent / link).resolve() for link in links)}
         weight = sum(len(gzip.compress(path.read_bytes())) for path in files - {bundle.resolve()})
         assert weight < 200_000, (page.name, weight)
         assert '<meta content="Where retrieval loses' in text or 'name="description"' in text, page.name
