@@ -155,6 +155,11 @@ def site(study, tmp_path):
     return write
 
 
+def wait(browser) -> WebDriverWait:
+    """For what the page draws again meanwhile."""
+    return WebDriverWait(browser, 20, ignored_exceptions=[StaleElementReferenceException])
+
+
 def texts(browser, selector: str) -> list[str]:
     return [one.text for one in browser.find_elements("css selector", selector)]
 
@@ -165,9 +170,7 @@ def test_the_readers_own_copy_is_read_in_the_browser(site, browser, tmp_path):
     open_page(browser, f"{site(text=None, answer=None)}#q=q1")
     assert texts(browser, ".detail h2") == ["Acme 10-K 2020, p. 3: metrics-generated"]
     browser.find_element("css selector", "#explorer-file").send_keys(str(tmp_path / "mine.jsonl"))
-    WebDriverWait(browser, 20, ignored_exceptions=[StaleElementReferenceException]).until(
-        lambda _: texts(browser, ".detail h2") == [f"quince {HOSTILE}"]
-    )
+    wait(browser).until(lambda _: texts(browser, ".detail h2") == [f"quince {HOSTILE}"])
 
 
 def test_hostile_text_stays_text(site, browser):
@@ -182,15 +185,11 @@ def test_hostile_text_stays_text(site, browser):
 
 def test_the_address_has_the_set_which_is_read_when_it_is_chosen(site, browser):
     open_page(browser, f"{site()}#set=other&q=q1")
-    WebDriverWait(browser, 20, ignored_exceptions=[StaleElementReferenceException]).until(
-        lambda _: texts(browser, ".detail h2") == ["Of the other set"]
-    )
+    wait(browser).until(lambda _: texts(browser, ".detail h2") == ["Of the other set"])
     assert browser.execute_script("return Object.keys(window.EXPLORER.data)") == ["other"]
     code = "const box = document.getElementById('explorer-set'); box.value = 'mine';"
     browser.execute_script(f"{code} box.dispatchEvent(new Event('input', {{bubbles: true}}))")
-    WebDriverWait(browser, 20, ignored_exceptions=[StaleElementReferenceException]).until(
-        lambda _: browser.execute_script("return window.EXPLORER.data.mine !== undefined")
-    )
+    wait(browser).until(lambda _: browser.execute_script("return window.EXPLORER.data.mine !== undefined"))
     assert "set=mine" in browser.current_url
     assert not browser.find_element("css selector", ".detail").is_displayed()
 
