@@ -83,12 +83,13 @@ def drawn_changes(moved: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """What the better encoder changes in the DRAWN rows of :func:`changes`: a head to mean, low and high by method."""
     rows = moved[(moved["condition"] == CONDITIONS[0]) & moved["method"].isin(DRAWN)].set_index("method")
     rows = rows.loc[[name for name in DRAWN if name in rows.index]]
+    if rows.empty:
+        return {}
     heads = {"page recall": "found", "page not retrieved": "inside", "filing not retrieved": "lost"}
     ends = {"difference": "mean", "low": "low", "high": "high"}
-    parts = {
+    return {
         head: rows[[f"{part}_{end}" for end in ends]].set_axis([*ends.values()], axis=1) for head, part in heads.items()
     }
-    return parts if len(rows) else {}
 
 
 def counted(moved: pd.DataFrame) -> dict[str, int]:
