@@ -16,7 +16,7 @@ from lib.analysis.climb import K, climb, climb_unseen
 from lib.analysis.decisions import TREE, leaves
 from lib.analysis.ladder import LADDER, published_name
 from lib.analysis.templates import strictest_of
-from lib.analysis.unseen import fates, unseen_beside
+from lib.analysis.unseen import better_encoder, fates, unseen_beside
 from lib.book.manifest import read_summary
 from lib.book.templates import filled
 from lib.evaluation import read_metrics
@@ -86,10 +86,12 @@ def sentences(
     unseen: finding.Unseen | None = None,
     strict: Strict = NO_FOLDS,
     tokens: Mapping[str, object] | None = None,
+    encoder: pd.DataFrame | None = None,
 ) -> list[str]:
     """The finding in one sentence, and those that explain it, with the numbers of a summary (SUMMARY_COLUMNS) and of
     the strictest folds (:func:`lib.analysis.templates.strictest_of`) and of equal numbers of tokens
-    (:func:`lib.analysis.finding.by_tokens`)."""
+    (:func:`lib.analysis.finding.by_tokens`), and what the better encoder finds
+    (:func:`lib.analysis.unseen.better_encoder`)."""
     pages, docs = (at_k(summary, metric)["mean"] for metric in ("page_recall", "doc_recall"))
     base = best_standard(summary)
     whole = ahead_over_draws(summary)
@@ -105,6 +107,7 @@ def sentences(
         ahead=strict["ahead"]["page_recall"].mean() if strict else pages.get("ahead") if whole is None else whole,
         strict=bool(strict) and whole is not None,
         unseen=unseen,
+        encoder=None if encoder is None else encoder.loc["dense_records"],
     ).splitlines()
 
 
@@ -170,18 +173,21 @@ class Found(NamedTuple):
     strict: Strict
     tokens: Mapping[str, object] | None
     budgets: pd.DataFrame
+    encoder: pd.DataFrame | None
 
     @classmethod
     def of(cls, study: Study) -> "Found":
         """What a study's outputs have."""
         metrics = read_metrics(study.outputs / METRICS_FILE)
         given = finding.on_unseen(study, K), strictest_of(study, STRICT, K), finding.by_tokens(study)
-        return cls(read_summary(study), metrics, *given, budgets(study))
+        other = unseen_beside(study)
+        encoder = better_encoder(other, K) if other else None
+        return cls(read_summary(study), metrics, *given, budgets(study), encoder)
 
     @property
     def sentences(self) -> list[str]:
         """See :func:`sentences`."""
-        return sentences(self.summary, Metrics(self.metrics), self.unseen, self.strict, self.tokens)
+        return sentences(self.summary, Metrics(self.metrics), self.unseen, self.strict, self.tokens, self.encoder)
 
 
 @memoized
