@@ -39,10 +39,8 @@ MOST_PARAMETERS = 1e9  # of a small model
 STRICT = ("ahead", "ahead_general")  # trained rows that the first page shows
 Strict = Mapping[str, pd.DataFrame]
 NO_FOLDS: Strict = MappingProxyType({})
-OF_FIGURE = (
-    "Gold pages by what becomes of them in the first {k} chunks, in percent. Ahead was designed on FinanceBench's "
-    "questions; nothing was tuned on unseen companies. "
-)
+OF_FIGURE = "Gold pages by what becomes of them in the first {k} chunks, in percent. "
+OF_DESIGN = "Ahead was designed on FinanceBench's questions; nothing was tuned on unseen companies. "
 CHART = "Page recall against what is read, chunks or tokens; a line per method."
 OF_CHART = (
     "Page recall against the chunks or tokens that a generator reads. Choose the questions, the unit and what your "
@@ -229,7 +227,8 @@ def picture(study: Study, found: Found) -> Shown:
     sets = {charts.SETS.get(study.dataset.name, study.dataset.name): study}
     sets |= {"Unseen companies": other} if other else {}
     lost = fates(sets, rows, K)
-    return show(study, lost_panels(lost), "headline", OF_FIGURE.format(k=K) + intervals(found.summary), data=lost)
+    caption = OF_FIGURE.format(k=K) + (OF_DESIGN if other else "") + intervals(found.summary)
+    return show(study, lost_panels(lost), "headline", caption, data=lost)
 
 
 def tree_of(rows: pd.DataFrame) -> str:
