@@ -28,6 +28,6 @@ def test_the_better_encoder_on_unseen_companies_is_that_of_the_published_runs(tm
         summary = pd.read_csv(Published.of(UNSEEN, profile).file(SUMMARY_FILE))
         is_wanted = (summary["metric"] == "page_recall") & (summary["condition"] == "standard") & (summary["k"] == 5)
         means = summary[is_wanted].set_index("method")["mean"]
-        assert found[column].tolist() == pytest.approx(means[[*ENCODED]].tolist(), abs=1e-9)
+        assert found[column].tolist() == pytest.approx(means[[*ENCODED]].tolist(), abs=1e-6)
     better = open_study(UNSEEN, "base", artifacts=tmp_path, say=lambda line: None)
     assert better_encoder(better) is None, "it is the study's own encoder"
