@@ -9,6 +9,7 @@ import pandas as pd
 
 from lib.analysis.families import corrected, page_recalls
 from lib.analysis.measured import times
+from lib.analysis.templates import strictest_of
 from lib.analysis.unseen import unseen_beside
 from lib.evaluation import evaluate_all, in_order
 from lib.method_sets import measured
@@ -70,9 +71,11 @@ def climb(study: Study, rows: pd.DataFrame, strict: Mapping[str, pd.DataFrame] =
     if len(steps) < 2:
         return found
 
+    deeper = {step.k: strictest_of(study, [step.method], step.k) for step in steps if step.k != K} if strict else {}
+
     def recall_of(step: Step, metric: str) -> pd.Series:
-        is_strict = step.method in strict and step.k == K
-        return strict[step.method][metric] if is_strict else metrics[step.method, metric, step.k]
+        folds = strict if step.k == K else deeper.get(step.k, {})
+        return folds[step.method][metric] if step.method in folds else metrics[step.method, metric, step.k]
 
     pages, docs = (
         pd.DataFrame({step.do: recall_of(step, metric) for step in steps}) for metric in ("page_recall", "doc_recall")

@@ -30,21 +30,21 @@ class Fork(NamedTuple):
     no: "Fork | Leaf"
 
 
+SHORT = "Can 4,096 tokens of short chunks be read, and pages be opened where a chunk is not enough?"
 RANKER = "Can a trained ranker run: the one in this repository, or one trained on labelled questions?"
-SHORT = "Is the budget counted in tokens, so that many short chunks may be read?"
 TREE = Fork(
     "Do the filings have metadata: company, fiscal year and form?",
     yes=Fork(
-        RANKER,
-        yes=Leaf("ahead"),
-        no=Fork(SHORT, yes=Leaf("fixed_128_records", TOKENS, 4096), no=Leaf("parent_child_records")),
+        SHORT,
+        yes=Leaf("fixed_128_records", TOKENS, 4096),
+        no=Fork(RANKER, yes=Leaf("ahead"), no=Leaf("parent_child_records")),
     ),
     no=Fork(
         "Do questions name a company and a year, and do the filings' cover pages?",
         yes=Fork(
-            RANKER,
-            yes=Leaf("ahead_covers"),
-            no=Fork(SHORT, yes=Leaf("fixed_128_covers", TOKENS, 4096), no=Leaf("parent_child_covers")),
+            SHORT,
+            yes=Leaf("fixed_128_covers", TOKENS, 4096),
+            no=Fork(RANKER, yes=Leaf("ahead_covers"), no=Leaf("parent_child_covers")),
         ),
         no=Fork(
             "Do questions repeat words of the page, as when they were written from it?",

@@ -109,7 +109,7 @@ def labelled_by_people(study: Study) -> dict[str, object] | None:
     if shares.empty or shares["people"].isna().any():
         return None
     by_context = dict(zip(PEOPLE, shares["people"], strict=True))
-    return by_context | {"n": int(shares["n"].iloc[0]), "model": "GPT-4"}
+    return by_context | {"n": int(shares["n"].iloc[0]), "model": "GPT-4 (1106 preview)"}
 
 
 def calculated_shares(study: Study) -> dict[str, float] | None:

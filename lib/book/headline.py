@@ -26,7 +26,7 @@ from lib.metrics.frame import Metrics, best
 from lib.models.weights import lock, models_of, weights_of
 from lib.published import METRICS_FILE, Published
 from lib.show import charts
-from lib.show.display import Shown
+from lib.show.display import Shown, typeset
 from lib.show.figures import lost_panels
 from lib.show.markup import as_csv
 from lib.show.output import gain, interval, show
@@ -49,16 +49,16 @@ OF_CHART = (
 )
 OF_LEAVES = (
     "The methods of the tree: page recall with 95 % intervals on each question set, and seconds per question on two "
-    "processor cores where they were timed. Whoever wrote the tree had seen these scores."
+    "processor cores where they were timed. The tree was written by people who had seen these scores. Ahead from cover "
+    "pages has folds by company, Ahead its strictest folds where they are known."
 )
 #: Rows of the first page's figure beside the best standard method.
 SHOWN = ("dense", "dense_records", "ahead")
 OF_CLIMB = (
     "Each step beside the one above it: page recall (share of the gold pages in the chunks read) and paired gain with "
     "95 % intervals, n = {n}; what a step needs and its seconds are in the CSV. Verdicts have p corrected (Holm) "
-    "within the family of tests of the step's chapter; to read more chunks cannot lose and is not tested. Ahead's "
-    "recall is that of its strictest folds, which hold out companies and templates of questions, the mean over "
-    "several draws of them; the last step has one draw of folds by company."
+    "within the family of tests of the step's chapter; more chunks cannot lower recall, so no test is given. Ahead's "
+    "recall is that of its strictest folds, which hold out companies and question templates, averaged over draws."
 )
 OF_UNSEEN = (
     " Beside it the same of questions about companies that nobody tuned for, p corrected over the steps; the gains are "
@@ -85,11 +85,13 @@ def sentences(
     strict: Strict = NO_FOLDS,
     tokens: Mapping[str, object] | None = None,
     encoder: pd.DataFrame | None = None,
+    better: Mapping[str, tuple[float, float]] = MappingProxyType({}),
 ) -> list[str]:
     """The finding in one sentence, and those that explain it, with the numbers of a summary (SUMMARY_COLUMNS) and of
     the strictest folds (:func:`lib.analysis.templates.strictest_of`) and of equal numbers of tokens
     (:func:`lib.analysis.finding.by_tokens`), and what the better encoder finds
-    (:func:`lib.analysis.unseen.better_encoder`)."""
+    of unseen companies (:func:`lib.analysis.unseen.better_encoder`) and here
+    (:func:`lib.analysis.finding.with_better_encoder`)."""
     pages, docs = (at_k(summary, metric)["mean"] for metric in ("page_recall", "doc_recall"))
     base = best_standard(summary)
     whole = ahead_over_draws(summary)
@@ -106,6 +108,8 @@ def sentences(
         strict=bool(strict) and whole is not None,
         unseen=unseen,
         encoder=None if encoder is None else encoder.loc["dense_records"],
+        better=better.get("dense_records"),
+        n_standard=int(pages.index.isin(baselines()).sum()),
     ).splitlines()
 
 
@@ -125,22 +129,36 @@ def intervals(summary: pd.DataFrame) -> str:
     return f"{title(base)}, which was chosen on these questions, has 95 % intervals of: {', '.join(parts)}."
 
 
-def trust(study: Study, unseen: finding.Unseen | None = None, strict: Strict = NO_FOLDS) -> list[str]:
+def trust(study: Study, found: "Found") -> list[str]:
     """How far the finding can be relied on."""
+    unseen, strict = found.unseen, found.strict
     label = named(study).set_index("question_id")["named"]
     models = models_of(study.profile)
     recalls = [strict[name]["page_recall"].mean() for name in STRICT if name in strict]
-    return filled(
+    text = filled(
         "trust",
         unseen=unseen,
         kinds=recalls[0] - recalls[1] if len(recalls) == len(STRICT) else None,
+        ahead=ahead_in_tables(found),
         people=finding.labelled_by_people(study),
         n=len(study.questions),
         n_companies=study.questions["company"].nunique(),
         named=(label == NAMED[0]).mean() if len(label) else None,
         is_small=has_small_models(study),
         models=[models[role]["title"] for role in ("embedder", "rerank", "generator") if role in models],
-    ).splitlines()
+    )
+    return [*map(typeset, text.splitlines())]
+
+
+def ahead_in_tables(found: "Found") -> dict[str, float] | None:
+    """Ahead's page recall by what its folds hold out: of its run, one draw of folds by company, over several draws of
+    these, and over draws of the strictest folds; None where one is not known."""
+    pages = at_k(found.summary, "page_recall")["mean"]
+    by_company = ahead_over_draws(found.summary)
+    if "ahead" not in found.strict or by_company is None or "ahead" not in pages:
+        return None
+    strictest = found.strict["ahead"]["page_recall"].mean()
+    return {"run": pages["ahead"], "company": by_company, "strictest": strictest}
 
 
 def has_small_models(study: Study) -> bool:
@@ -149,13 +167,14 @@ def has_small_models(study: Study) -> bool:
     return all(lock().get(name, {}).get("parameters", math.inf) < MOST_PARAMETERS for name in names)
 
 
-def further(study: Study, summary: pd.DataFrame) -> list[str]:
+def further(study: Study, found: "Found") -> list[str]:
     """What encoder and answers change, with the chapters that say so, or that it was not measured."""
     calculated = finding.calculated_shares(study)
     return filled(
         "further",
         **encoders.titles(study),
-        better=finding.with_better_encoder(study, at_k(summary, "page_recall")["mean"], K),
+        better=found.better,
+        encoder=found.encoder,
         has_better_encoder=study.profile.name == encoders.BETTER,
         calculated=calculated,
         second=finding.on_second_set(study, K) if calculated else None,
@@ -172,20 +191,23 @@ class Found(NamedTuple):
     tokens: Mapping[str, object] | None
     budgets: pd.DataFrame
     encoder: pd.DataFrame | None
+    better: Mapping[str, tuple[float, float]]
 
     @classmethod
     def of(cls, study: Study) -> "Found":
         """What a study's outputs have."""
         metrics = read_metrics(study.outputs / METRICS_FILE)
         given = finding.on_unseen(study, K), strictest_of(study, STRICT, K), finding.by_tokens(study)
-        other = unseen_beside(study)
+        other, summary = unseen_beside(study), read_summary(study)
         encoder = better_encoder(other, K) if other else None
-        return cls(read_summary(study), metrics, *given, budgets(study), encoder)
+        better = finding.with_better_encoder(study, at_k(summary, "page_recall")["mean"], K)
+        return cls(summary, metrics, *given, budgets(study), encoder, better)
 
     @property
     def sentences(self) -> list[str]:
         """See :func:`sentences`."""
-        return sentences(self.summary, Metrics(self.metrics), self.unseen, self.strict, self.tokens, self.encoder)
+        given = self.unseen, self.strict, self.tokens, self.encoder, self.better
+        return sentences(self.summary, Metrics(self.metrics), *given)
 
 
 @memoized
@@ -257,10 +279,10 @@ def decide(study: Study, found: Found) -> str:
         "decide",
         tree=tree_of(measured_leaves),
         leaves=leaves_table(study, measured_leaves) if len(measured_leaves) else "",
-        command=measured_leaves["command"].get(0),
+        command=f'make measure DATASET={study.dataset.name} METHODS="{" ".join(measured_leaves["method"])}"',
         climbed=climbed,
-        trust=trust(study, found.unseen, found.strict),
-        further=further(study, found.summary),
+        trust=trust(study, found),
+        further=further(study, found),
     )
 
 
@@ -268,9 +290,10 @@ def leaves_table(study: Study, rows: pd.DataFrame) -> str:
     """The methods of the decision tree (:func:`lib.analysis.decisions.leaves`) with their numbers, as MyST."""
     reads = rows["budget"].map("{:,}".format) + " " + rows["unit"]
     sets = {title: interval(name) for name, title in _sets_of(rows).items()}
-    columns = {"Method": "title", "Name": "name", "Reads": "reads", **sets, "Seconds per question": "question_s"}
-    shown = rows.assign(reads=reads, name=rows["method"])
-    return show(study, shown, "leaves", OF_LEAVES, columns=columns, data=rows.drop(columns="when")).markdown
+    columns = {"Method": "title", "Reads": "reads", **sets, "Seconds per question": "question_s"}
+    return show(
+        study, rows.assign(reads=reads), "leaves", OF_LEAVES, columns=columns, data=rows.drop(columns="when")
+    ).markdown
 
 
 def _sets_of(rows: pd.DataFrame) -> dict[str, str]:
@@ -285,7 +308,7 @@ def readme_text(study: Study, published: Published, figure: str = "") -> str:
     return filled(
         "readme",
         sentences=found.sentences,
-        trust=trust(study, found.unseen, found.strict),
+        trust=trust(study, found),
         figure=f"\n![{ALT}]({figure})\n" if figure else "",
         intervals=intervals(found.summary),
         manifest=manifest,

@@ -62,7 +62,7 @@ def test_the_pages_of_a_study_state_what_they_are_made_from(study):
     ):
         assert wanted in pages[page], wanted
     text = readme_text(study, SimpleNamespace(manifest=made, digest="0" * 64))
-    assert "The best standard method (BM25, first 5 chunks, no metadata match)" in text
+    assert "The best of 1 standard method (BM25, first 5 chunks, no metadata match)" in text
 
 
 def test_a_readme_without_marks_for_the_headline_is_refused(study, tmp_path):
@@ -127,9 +127,12 @@ NOTHING = pd.DataFrame(columns=METRIC_COLUMNS)
         ),
         (
             summary(*BOTH, **LOST),
-            "The best standard method (Dense, first 5 chunks, no metadata match) finds 30% of the gold",
+            "The best of 2 standard methods (Dense, first 5 chunks, no metadata match) finds 30% of the gold",
         ),
-        (summary(*BOTH, **LOST), "10% are missed because their filing was not retrieved, 60% although it was."),
+        (
+            summary(*BOTH, **LOST),
+            "for 10% it does not retrieve the filing, for 60% it retrieves the filing but not the page.",
+        ),
         (summary(*BOTH, ("dense_records", 0.2)), "takes dense search from 40% to 60%."),
         (AHEAD, "finds 80% in its first 5 chunks."),
         (pd.concat([AHEAD, *RUNGS]), "finds 70% in its first 5 chunks."),
@@ -148,7 +151,7 @@ def test_equal_tokens_are_stated_with_unseen_companies_where_these_are_known(uns
     )
     assert re.findall(r"\d+%", match) == ["40%", "60%", "50%", *["10%"] * bool(unseen)]
     assert "within 4,096 tokens read" in match
-    assert re.findall(r"\d+%", ahead) == ["80%", "40%", "30%"]
+    assert re.findall(r"\d+%", ahead) == ["80%", "40%", "30%", *["20%", "10%"] * bool(unseen)]
     assert ("is not significantly better" in ahead) == bool(unseen)
 
 
@@ -171,6 +174,7 @@ def test_a_profile_of_large_models_claims_neither_small_ones_nor_two_cores():
         "named": None,
         "models": ["a"],
         "unseen": None,
+        "ahead": None,
         "people": None,
         "is_small": False,
     }

@@ -63,7 +63,7 @@ def test_published_files_hold_ids_and_numbers_but_no_text_and_the_manifest_lists
 
 def test_publishing_again_from_the_store_gives_the_same_bytes(study, results, repository, publish_study, open_small):
     before, readme = files(results.root), (repository / "README.md").read_text()
-    assert re.fullmatch(r"before\n.*The best standard method \(BM25, first 5 chunks.*after\n", readme, re.S)
+    assert re.fullmatch(r"before\n.*The best of 1 standard method \(BM25, first 5 chunks.*after\n", readme, re.S)
     assert "as it was" not in readme
     commit(repository)
     again = open_small(study.home.parents[1], results)
