@@ -24,9 +24,9 @@ from lib.typed import read_csv
 
 UNSEEN_ROWS = ("dense", "dense_records", "hybrid_rrf_records", "ahead_general", "ahead")
 TYPES = (
-    ("metrics-generated", "figures of statements"),
-    ("domain-relevant", "what one asks of any company"),
-    ("novel-generated", "what only one report lets one ask"),
+    ("metrics-generated", "figures from statements"),
+    ("domain-relevant", "questions that apply to any company"),
+    ("novel-generated", "questions about one report"),
 )
 #: The systems that people labelled: what they were given, by what that is here.
 PEOPLE = {"all": "sharedStore", "filing": "singleStore", "pages": "oracle_reverse"}
