@@ -9,7 +9,6 @@ import pandas as pd
 
 from lib.analysis.families import corrected, page_recalls
 from lib.analysis.measured import times
-from lib.analysis.templates import strictest_of
 from lib.analysis.unseen import unseen_beside
 from lib.evaluation import evaluate_all, in_order
 from lib.method_sets import measured
@@ -44,6 +43,7 @@ CLIMB = (
     Step("Add hand-written kinds of pages to it", "a list of line items for each kind of page", "ahead"),
     Step("Read 20 chunks instead of 5", "four times the tokens per question", "ahead", 20),
 )
+NO_FOLDS: Mapping[str, pd.DataFrame] = MappingProxyType({})
 DIFFERENCE = ["difference", "difference_low", "difference_high"]
 UNSEEN_COLUMNS = "unseen unseen_low unseen_high unseen_difference unseen_difference_low unseen_difference_high".split()
 UNSEEN_COLUMNS += ["unseen_verdict"]
@@ -56,12 +56,17 @@ def beside_the_one_before(recall: pd.DataFrame, draws: Resampling) -> pd.DataFra
     return means(recall, draws).join(gains[[*DIFFERENCE, "p", "p_holm", "verdict"]])
 
 
-def climb(study: Study, rows: pd.DataFrame, strict: Mapping[str, pd.DataFrame] = MappingProxyType({})) -> pd.DataFrame:
+def climb(
+    study: Study,
+    rows: pd.DataFrame,
+    strict: Mapping[str, pd.DataFrame] = NO_FOLDS,
+    deeper: Mapping[int, Mapping[str, pd.DataFrame]] = MappingProxyType({}),
+) -> pd.DataFrame:
     """The steps of CLIMB that were measured, each beside the one before it: do, needs, method, k, page and document
     recall, the difference with its interval, and ``page_recall_pooled`` and ``question_s`` where they are known.
 
     ``rows`` are METRIC_COLUMNS; ``strict`` both recalls at K by question of trained rows, in place of those of their
-    runs. A step has the p of its family (:mod:`lib.analysis.families`); to read more chunks is not tested, as it cannot
+    runs, and ``deeper`` the same at other depths. A step has the p of its family (:mod:`lib.analysis.families`); to read more chunks is not tested, as it cannot
     lose.
     """
     wanted = rows["metric"].str.contains("doc_recall|page_recall")
@@ -70,8 +75,6 @@ def climb(study: Study, rows: pd.DataFrame, strict: Mapping[str, pd.DataFrame] =
     found, draws = pd.DataFrame(steps, columns=Step._fields), Resampling.of(study)
     if len(steps) < 2:
         return found
-
-    deeper = {step.k: strictest_of(study, [step.method], step.k) for step in steps if step.k != K} if strict else {}
 
     def recall_of(step: Step, metric: str) -> pd.Series:
         folds = strict if step.k == K else deeper.get(step.k, {})

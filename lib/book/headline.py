@@ -12,7 +12,7 @@ from docutils.nodes import make_id
 from lib.analysis import encoders, finding
 from lib.analysis.breakdowns import NAMED, named
 from lib.analysis.budget import by_budget, with_other_sets
-from lib.analysis.climb import K, climb, climb_unseen
+from lib.analysis.climb import CLIMB, K, climb, climb_unseen
 from lib.analysis.decisions import TREE, leaves
 from lib.analysis.ladder import LADDER, published_name
 from lib.analysis.templates import strictest_of
@@ -264,7 +264,8 @@ def tree_of(rows: pd.DataFrame) -> str:
 
 def decide(study: Study, found: Found) -> str:
     """The page of what to change."""
-    rows, climbed = climb(study, found.metrics, found.strict), ""
+    deeper = {step.k: strictest_of(study, [step.method], step.k) for step in CLIMB if step.k != K}
+    rows, climbed = climb(study, found.metrics, found.strict, deeper), ""
     measured_leaves = leaves(study, found.budgets)
     if len(rows) > 1:
         columns = {"What to do": "do", "Page recall": interval("page_recall"), "Gain": gain(), "Verdict": "verdict"}
