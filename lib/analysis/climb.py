@@ -66,8 +66,8 @@ def climb(
     recall, the difference with its interval, and ``page_recall_pooled`` and ``question_s`` where they are known.
 
     ``rows`` are METRIC_COLUMNS; ``strict`` both recalls at K by question of trained rows, in place of those of their
-    runs, and ``deeper`` the same at other depths. A step has the p of its family (:mod:`lib.analysis.families`); to read
-    more chunks is not tested, as it cannot lose.
+    runs, and ``deeper`` the same at other depths. A step has the p of its family (:mod:`lib.analysis.families`);
+    to read more chunks is not tested, as it cannot lose.
     """
     wanted = rows["metric"].str.contains("doc_recall|page_recall")
     metrics = Metrics(in_order(rows[wanted], study.questions))  # p-values depend on the order
