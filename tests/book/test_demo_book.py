@@ -109,9 +109,9 @@ def test_the_manifest_lists_the_runs_and_they_have_the_form_that_others_read(boo
 
 def test_shares_of_the_finding_are_those_of_the_picture(book):
     text = re.sub(r"<[^>]+>", "", (book / "book" / "intro.html").read_text())
-    sentence = re.search(r"Of a question.s pages with evidence.*?did find", text, flags=re.S)[0]
+    sentence = re.search(r"Where it is lost\..*?not the page", text, flags=re.S)[0]
     found, missed, inside = re.findall(r"(\d+)%", sentence)
-    shares = pd.read_csv(OUTPUTS / "figures" / "lost.csv")[["found", "page", "document"]]
+    shares = pd.read_csv(OUTPUTS / "figures" / "headline.csv")[["found", "page", "document"]]
     rows = [[f"{100 * share:.0f}" for share in row] for row in shares.to_numpy()]
     assert [found, inside, missed] in rows
 
