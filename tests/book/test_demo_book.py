@@ -197,6 +197,8 @@ def test_a_reader_sets_the_budget_of_the_chart_and_what_a_method_may_need(book, 
     n_all = len(browser.execute_script(names))
     browser.find_element("css selector", ".chart input[name=metadata]").click()
     WebDriverWait(browser, 20).until(lambda one: len(one.execute_script(names)) < n_all)
+    look(browser, 1100, 700)  # a chart that follows its window may never come to rest
+    assert browser.execute_script(names)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
