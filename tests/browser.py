@@ -57,6 +57,7 @@ def chromium(profile: Path) -> Iterator:
 
     options = webdriver.ChromeOptions()
     options.binary_location = BROWSER
+    options.page_load_strategy = "none"  # the driver, which may miss that a page is loaded, then never answers again
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     for flag in [*FLAGS.split(), "disable-background-networking", f"user-data-dir={profile}"]:
         options.add_argument(f"--{flag}")
@@ -71,16 +72,21 @@ def chromium(profile: Path) -> Iterator:
         found.quit()
 
 
-def open_page(browser, address: str) -> None:
-    """Open a page and wait until its files are loaded and its scripts for a loaded page have run.
+def leave_page(browser) -> None:
+    """Leave the page that is open."""
+    from selenium.webdriver.support.ui import WebDriverWait
 
-    The driver alone may come back early: when the page before, or the browser's own first one, ends loading meanwhile.
-    """
+    browser.get("about:blank")
+    WebDriverWait(browser, 20).until(lambda _: browser.execute_script("return location.protocol === 'about:'"))
+
+
+def open_page(browser, address: str) -> None:
+    """Open a page and wait until its files are loaded and its scripts for a loaded page have run."""
     from selenium.webdriver.support.ui import WebDriverWait
 
     is_there = "return document.readyState === 'complete' && location.protocol === new URL(arguments[0]).protocol"
     is_there += " && !document.querySelector('.search-summary:empty')"  # of a search that goes on
-    browser.get("about:blank")
+    leave_page(browser)
     browser.get(address)
     WebDriverWait(browser, 20).until(lambda _: browser.execute_script(is_there, address))
 
@@ -132,7 +138,7 @@ def problems_of(site: Path, browser, pages: list[Path]) -> list[str]:
     with served(site) as server:
         for page in pages:
             name = page.relative_to(site).as_posix()
-            browser.get("about:blank")  # what the page before still says is not this one's
+            leave_page(browser)  # what the page before still says is not this one's
             browser.get_log("browser")
             open_page(browser, f"http://127.0.0.1:{server.server_port}/{name}")
             entries = [entry["message"] for entry in browser.get_log("browser") if entry["level"] == "SEVERE"]

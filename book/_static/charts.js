@@ -5,12 +5,8 @@ for (const chart of document.querySelectorAll(".chart:not(.is-live)")) {
   live.className = "chart-live";
   const drawing = chart.querySelector(".chart-drawing");
   const spec = JSON.parse(chart.querySelector("script").textContent);
-  if (spec.width === "container") {  // as it is now: Vega would follow every change of the window, and may never come to rest
-    spec.width = chart.clientWidth;
-    spec.autosize = {type: "fit-x", contains: "padding"};
-  }
   const options = {actions: false, renderer: "svg", tooltip: {theme: "light"}};
-  chart.prepend(live);
+  chart.prepend(live);  // a chart that is as wide as its place needs one
   vegaEmbed(live, spec, options).then(() => {
     live.querySelector(".marks").setAttribute("aria-label", drawing.getAttribute("aria-label"));
     chart.classList.add("is-live");
