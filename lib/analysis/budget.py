@@ -1,19 +1,15 @@
 """Page recall against what a generator reads, chunks or tokens, on each question set, with what each method needs."""
 
-from functools import partial
-
 import pandas as pd
 
-from lib.ahead.sets import SETS
 from lib.analysis import reading
-from lib.analysis.question_sets import of_collection
+from lib.analysis.question_sets import over_same_filings
 from lib.analysis.templates import TRAINED, strictest_of
 from lib.analysis.unseen import unseen_beside
 from lib.evaluation import evaluate_all
 from lib.method_sets import measured
 from lib.methods import METHODS, RECORDS, TEXTS, TRAINING
 from lib.stats import Resampling, means
-from lib.studies import open_study
 from lib.study import Study
 
 #: Searches of all filings, those after a metadata match, and trained rows.
@@ -31,10 +27,7 @@ COLUMNS = ["set", "method", "title", "unit", "budget", "page_recall", "low", "hi
 def with_other_sets(study: Study) -> dict[str, Study]:
     """The study, the other question sets over its filings, and unseen companies where the study is FinanceBench; those
     that are published or here, by name."""
-    given = {"results": "published" if study.published else "fresh", "say": lambda line: None}
-    names = SETS.get(study.dataset.collection, ())
-    others = [partial(open_study, "", study.profile.name, questions=name, **given) for name in names]
-    found, unseen = of_collection(study, others), unseen_beside(study)
+    found, unseen = over_same_filings(study), unseen_beside(study)
     return found | ({unseen.dataset.name: unseen} if unseen else {})
 
 

@@ -11,6 +11,7 @@ import pandas as pd
 
 from lib.analysis.budget import CHUNKS, TOKENS
 from lib.analysis.measured import times
+from lib.analysis.reading import TESTED_AT
 from lib.study import Study
 
 
@@ -30,33 +31,32 @@ class Fork(NamedTuple):
     no: "Fork | Leaf"
 
 
-SHORT = "Can 4,096 tokens of short chunks be read, and pages be opened where a chunk is not enough?"
 RANKER = "Can a trained ranker run: the one in this repository, or one trained on labelled questions?"
+SHORT = f"Can {TESTED_AT:,} tokens of short chunks be read, and pages be opened where a chunk is not enough?"
+
+
+def after_match(short: str, ranked: str, plain: str) -> Fork:
+    """The branch of filings that a metadata match finds: short chunks, else a trained ranker, else neither."""
+    return Fork(SHORT, yes=Leaf(short, TOKENS, TESTED_AT), no=Fork(RANKER, yes=Leaf(ranked), no=Leaf(plain)))
+
+
 TREE = Fork(
     "Do the filings have metadata: company, fiscal year and form?",
-    yes=Fork(
-        SHORT,
-        yes=Leaf("fixed_128_records", TOKENS, 4096),
-        no=Fork(RANKER, yes=Leaf("ahead"), no=Leaf("parent_child_records")),
-    ),
+    yes=after_match("fixed_128_records", "ahead", "parent_child_records"),
     no=Fork(
         "Do questions name a company and a year, and do the filings' cover pages?",
-        yes=Fork(
-            SHORT,
-            yes=Leaf("fixed_128_covers", TOKENS, 4096),
-            no=Fork(RANKER, yes=Leaf("ahead_covers"), no=Leaf("parent_child_covers")),
-        ),
+        yes=after_match("fixed_128_covers", "ahead_covers", "parent_child_covers"),
         no=Fork(
             "Do questions repeat words of the page, as when they were written from it?",
             yes=Leaf("bm25"),
-            no=Leaf("fixed_128", TOKENS, 4096),
+            no=Leaf("fixed_128", TOKENS, TESTED_AT),
         ),
     ),
 )
 COLUMNS = ["when", "method", "title", "unit", "budget", "question_s", "command"]
 
 
-def paths(tree: Fork | Leaf = TREE, before: tuple[tuple[str, bool], ...] = ()) -> Iterator[tuple[tuple, Leaf]]:
+def paths(tree: Fork | Leaf, before: tuple[tuple[str, bool], ...] = ()) -> Iterator[tuple[tuple, Leaf]]:
     """Each leaf with the questions that lead to it and their answers, from left to right."""
     if isinstance(tree, Leaf):
         yield before, tree
@@ -65,7 +65,7 @@ def paths(tree: Fork | Leaf = TREE, before: tuple[tuple[str, bool], ...] = ()) -
         yield from paths(tree.no, (*before, (tree.question, False)))
 
 
-def leaves(study: Study, budgets: pd.DataFrame) -> pd.DataFrame:
+def leaves(study: Study, budgets: pd.DataFrame, tree: Fork = TREE) -> pd.DataFrame:
     """COLUMNS of each leaf that a set measures, and for each set of ``budgets`` (:func:`lib.analysis.budget.by_budget`)
     page recall with its interval: ``<set>``, ``<set>_low``, ``<set>_high``, NaN where it was not measured.
 
@@ -73,7 +73,7 @@ def leaves(study: Study, budgets: pd.DataFrame) -> pd.DataFrame:
     """
     keys, rows = [*Leaf._fields], []
     seconds = times(study).set_index("method")["question_s"]
-    for when, leaf in paths():
+    for when, leaf in paths(tree):
         of_leaf = budgets[(budgets[keys] == list(leaf)).all(axis=1)]
         if of_leaf.empty:
             continue

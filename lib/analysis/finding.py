@@ -1,24 +1,21 @@
 """What the first page states beside the summary: losses by pooled gold, unseen companies, answers and encoders."""
 
 from collections.abc import Sequence
-from functools import partial
 from typing import NamedTuple
 
 import pandas as pd
 
-from lib.ahead.sets import SETS
 from lib.analysis import encoders, reading
 from lib.analysis.answered import RANKER, on_sets
 from lib.analysis.calibration import NUMBER, systems
 from lib.analysis.measured import with_filings
-from lib.analysis.question_sets import of_collection
+from lib.analysis.question_sets import over_same_filings
 from lib.analysis.unseen import CONTRASTS, contrasts, unseen_beside
 from lib.evaluation import SUMMARY_FILE, evaluate_all, read_metrics
 from lib.method_sets import measured
 from lib.metrics.frame import Metrics
 from lib.published import ANSWERS_FILE, Published
 from lib.stats import Resampling
-from lib.studies import open_study
 from lib.study import Study
 from lib.typed import read_csv
 
@@ -127,11 +124,7 @@ def calculated_shares(study: Study) -> dict[str, float] | None:
 def on_second_set(study: Study, k: int) -> pd.Series | None:
     """The row of :func:`lib.analysis.answered.on_sets` of RANKER on another question set over the study's filings; None
     where no other set has answers."""
-    collection = study.dataset.collection
-    given = {"results": "published" if study.published else "fresh", "say": lambda line: None}
-    names = ("", *SETS[collection]) if collection in SETS else ()
-    others = [partial(open_study, "", study.profile.name, questions=name, **given) for name in names]
-    by_set = on_sets(study, of_collection(study, others), k)
+    by_set = on_sets(study, over_same_filings(study), k)
     rows = by_set[(by_set["set"] != study.dataset.name) & (by_set["context"] == RANKER)]
     return rows.iloc[0] if len(rows) else None
 

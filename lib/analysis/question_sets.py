@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from itertools import permutations
 from pathlib import Path
 from typing import NamedTuple
@@ -16,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from lib.ahead.sets import SETS
 from lib.analysis.breakdowns import MIN_QUESTIONS
 from lib.analysis.claims import claims
 from lib.analysis.failures import STATEMENTS, page_kind
@@ -32,6 +34,7 @@ from lib.retrievers import bm25
 from lib.schema import Condition, StudyError
 from lib.stats import Resampling, columns_of, percentiles, resampled_sums
 from lib.store import FRAME
+from lib.studies import open_study
 from lib.study import Study
 from lib.typed import read_frame
 
@@ -113,6 +116,16 @@ def of_collection(study: Study, others: Iterable[Callable[[], Study]]) -> dict[s
                 other.outputs = other.home  # the chapter's own outputs are the study's
                 found.setdefault(other.dataset.name, other)
     return {name: found[name] for name in sorted(found, key=lambda name: (*KNOWN, name).index(name))}
+
+
+def over_same_filings(study: Study) -> dict[str, Study]:
+    """:func:`of_collection` of the question sets that Ahead is trained on."""
+    given = {"results": "published" if study.published else "fresh", "say": lambda line: None}
+    collection = study.dataset.collection
+    names = ("", *SETS[collection]) if collection in SETS else ()
+    return of_collection(
+        study, [partial(open_study, "", study.profile.name, questions=name, **given) for name in names]
+    )
 
 
 def runs_of(study: Study, is_own: bool) -> list[tuple[str, Condition]]:

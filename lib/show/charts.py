@@ -5,14 +5,19 @@ live chart in its place, by the bundle of Vega that :func:`bundle` gives and a b
 """
 
 import json
+from collections.abc import Iterable
 from functools import cache
 from html import escape
+from itertools import cycle
 
 import altair as alt
 import pandas as pd
 import vl_convert
 
+from lib.method import MATCHED
+from lib.methods import METHODS, RECORDS, TRAINING
 from lib.show.plot import on_frontier
+from lib.show.tables import title
 
 BUNDLE = "vega.js"  # in ``_static`` of a book
 VERSION = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
@@ -29,16 +34,15 @@ CONFIG = {
 SETS = {"financebench": "FinanceBench", "unseen-companies": "unseen companies", "page-questions": "page-questions"}
 #: What a reader may lack: column of :func:`lib.analysis.budget.by_budget` to the label of its switch.
 SWITCHES = {"metadata": "metadata", "labels": "labelled questions", "language_model": "a language model per question"}
-#: Colours by how a method searches: all filings, after a metadata match, after one from cover pages, trained.
+#: Colours of methods by how they search.
 SHADES = {
-    "all": ("#222222", "#777777", "#a6761d", "#8c564b", "#b0b0b0"),
-    "metadata": ("#d55e00", "#e69f00", "#f4a582", "#cc3311"),
-    "covers": ("#117733", "#44aa99"),
+    "all filings": ("#222222", "#777777", "#a6761d", "#8c564b", "#b0b0b0"),
+    "after a metadata match": ("#d55e00", "#e69f00", "#f4a582", "#cc3311"),
+    "after a match of cover pages": ("#117733", "#44aa99"),
     "trained": ("#56b4e9", "#0072b2"),
 }
+ALL, MATCH, COVERS, TRAINED = SHADES
 APART = 0.06  # in page recall, of methods on a frontier, from the best down, so that their names do not collide
-#: These ways in words, in the order of SHADES.
-KINDS = ("all filings", "after a metadata match", "after a match of cover pages", "trained")
 
 
 @cache
@@ -67,25 +71,28 @@ def embedded(chart: alt.TopLevelMixin, name: str, description: str, static: str 
     )
 
 
-def colours(methods: pd.DataFrame) -> dict[str, str]:
-    """Titles of methods (title, metadata, labels), sorted by how they search, with a colour of SHADES each."""
-    found = {}
-    for group, shades in SHADES.items():
-        titles = [row.title for row in methods.itertuples() if _group(row) == group]
-        found |= dict(zip(titles, shades, strict=False))
+def way(method: str) -> str:
+    """How a method searches, of SHADES; one that the method table lacks, such as a reader's own, all filings."""
+    row = METHODS.get(method)
+    if row is None or (row.family != MATCHED and not {TRAINING, RECORDS} & {*row.needs}):
+        return ALL
+    return TRAINED if TRAINING in row.needs else MATCH if RECORDS in row.needs else COVERS
+
+
+def colours(methods: Iterable[str]) -> dict[str, str]:
+    """Titles of methods, sorted by how they search, with a colour of SHADES each."""
+    methods, found = [*methods], {}
+    for name, shades in SHADES.items():
+        titles = [title(method) for method in methods if way(method) == name]
+        found |= dict(zip(titles, cycle(shades), strict=False))
     return found
-
-
-def _group(row: tuple) -> str:
-    by_match = "metadata" if row.metadata else "covers" if "cover pages" in row.title else "all"
-    return "trained" if row.labels else by_match
 
 
 def recall_against_budget(frame: pd.DataFrame) -> alt.LayerChart:
     """Page recall against what is read, of :func:`lib.analysis.budget.by_budget`: a line per method, with the interval
     of the one that is pointed at; switches choose the question set, chunks or tokens, and what a reader has."""
-    shade = colours(frame.drop_duplicates("method"))
-    frame = frame[frame["title"].isin([*shade])].round({"page_recall": 3, "low": 3, "high": 3})
+    shade = colours(frame["method"].unique())
+    frame = frame.round({"page_recall": 3, "low": 3, "high": 3})
     columns = ["set", "name", "unit", "budget", "page_recall", "low", "high", "n", *SWITCHES]
     sets = [title for name, title in SETS.items() if name in {*frame["set"]}] or [*frame["set"].unique()]
     units = [*frame["unit"].unique()]
@@ -106,7 +113,9 @@ def recall_against_budget(frame: pd.DataFrame) -> alt.LayerChart:
     picked = alt.selection_point("picked", fields=["name"], bind="legend")
     base = (
         alt.Chart(
-            frame.assign(set=frame["set"].replace(SETS), name=frame["title"])[columns], width="container", height=230
+            frame.assign(set=frame["set"].replace(SETS), name=frame["method"].map(title))[columns],
+            width="container",
+            height=230,
         )
         .transform_filter(shown)
         .encode(
@@ -133,7 +142,7 @@ def recall_against_budget(frame: pd.DataFrame) -> alt.LayerChart:
 
 
 def recall_against_cost(frame: pd.DataFrame) -> alt.LayerChart:
-    """Page recall against seconds per question, a dot per method: title, family, question_s, page_recall,
+    """Page recall against seconds per question, a dot per method: method, title, family, question_s, page_recall,
     page_recall_low, page_recall_high and needs. The line is the Pareto frontier; names are of methods on it that are
     APART."""
     best = on_frontier(frame, "question_s", "page_recall")
@@ -141,13 +150,13 @@ def recall_against_cost(frame: pd.DataFrame) -> alt.LayerChart:
     for row in frame[best].sort_values("page_recall", ascending=False).itertuples():
         if row.page_recall <= least - APART:
             names, least = [*names, row.title], row.page_recall
-    kinds = [_group_of_needs(row) for row in frame.itertuples()]
+    kinds = [*map(way, frame["method"])]
     shown = frame.assign(is_best=best, kind=kinds, name=[one if one in names else "" for one in frame["title"]]).round(
         {"page_recall": 3, "question_s": 4}
     )
     shown["interval"] = [f"{row.page_recall_low:.2f} to {row.page_recall_high:.2f}" for row in frame.itertuples()]
     columns = ["title", "family", "kind", "question_s", "page_recall", "interval", "needs", "is_best", "name"]
-    kinds = {kind: shades[0] for kind, shades in zip(KINDS, SHADES.values(), strict=True) if kind in {*kinds}}
+    kinds = {kind: shades[0] for kind, shades in SHADES.items() if kind in {*kinds}}
     picked = alt.selection_point("picked", fields=["kind"], bind="legend")
     base = alt.Chart(shown[columns], width="container", height=340).encode(
         alt.X("question_s:Q", title="Seconds per question, log scale")
@@ -173,10 +182,3 @@ def recall_against_cost(frame: pd.DataFrame) -> alt.LayerChart:
     labels = on_line.transform_filter("width >= 500").mark_text(align="right", dx=-8, dy=-6, fontSize=11, color=INK)
     labels = labels.encode(alt.Text("name:N"))
     return alt.layer(line, dots, labels)
-
-
-def _group_of_needs(row: tuple) -> str:
-    needs, kinds = row.needs.split("; "), [*KINDS]
-    if "training" in needs:
-        return kinds[3]
-    return kinds[1] if "metadata" in needs else kinds[2] if "cover pages" in row.title else kinds[0]

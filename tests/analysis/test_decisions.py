@@ -19,17 +19,17 @@ BUDGETS = pd.DataFrame(
 )
 
 
+SMALL = Fork("a?", Leaf("dense"), Fork("b?", Leaf("bm25", TOKENS, 4096), Leaf("splade")))
+
+
 @pytest.fixture
 def study(monkeypatch):
-    tree = Fork("a?", Leaf("dense"), Fork("b?", Leaf("bm25", TOKENS, 4096), Leaf("splade")))
-    monkeypatch.setattr(decisions, "TREE", tree)
-    monkeypatch.setattr(decisions.paths, "__defaults__", (tree, ()))
     monkeypatch.setattr(decisions, "times", lambda _: pd.DataFrame({"method": ["bm25"], "question_s": [0.5]}))
     return SimpleNamespace(dataset=SimpleNamespace(name="one"))
 
 
 def test_each_leaf_has_the_answers_that_lead_to_it_and_its_recall_on_each_set(study):
-    found = leaves(study, BUDGETS).set_index("method")
+    found = leaves(study, BUDGETS, SMALL).set_index("method")
     assert [*found.index] == ["dense", "bm25"], "what no set measures has no numbers"
     assert found["when"].tolist() == [(("a?", True),), (("a?", False), ("b?", True))]
     assert found.loc["dense", ["one", "one_low", "one_high", "two"]].tolist() == [0.2, 0.1, 0.3, 0.4]
@@ -39,11 +39,11 @@ def test_each_leaf_has_the_answers_that_lead_to_it_and_its_recall_on_each_set(st
 
 
 def test_without_measured_leaves_there_is_no_row(study):
-    assert leaves(study, BUDGETS.iloc[:0]).empty
+    assert leaves(study, BUDGETS.iloc[:0], SMALL).empty
 
 
 def test_every_leaf_of_the_tree_is_a_method_with_what_its_branch_says_is_there():
-    for path, leaf in paths():
+    for path, leaf in paths(decisions.TREE):
         needs = METHODS[leaf.method].needs
         answers = [is_yes for _, is_yes in path]
         assert ("metadata" in needs) == answers[0], leaf

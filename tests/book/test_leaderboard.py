@@ -23,6 +23,7 @@ from lib.files import ROOT
 from lib.methods import METHODS
 from lib.published import MANIFEST, RESULTS, Published
 from lib.schema import StudyError
+from lib.show.tables import title
 from lib.stats import Resampling, compare_pairs
 from tests.browser import open_page
 
@@ -159,13 +160,15 @@ def test_columns_that_a_reader_needs_first_come_first_and_others_are_in_groups(w
 
 
 def test_a_chart_of_costs_needs_two_rows_that_were_timed():
-    rows = [("A", 0.1, 0.5, ""), ("B, metadata match", 0.2, 0.7, "metadata"), ("C", 0.3, 0.6, "training")]
-    found = pd.DataFrame(rows, columns=["title", "question_s", "page_recall", "needs"]).assign(family="F")
+    rows = [("dense", 0.1, 0.5), ("dense_records", 0.2, 0.7), ("ahead", 0.3, 0.6)]
+    found = pd.DataFrame(rows, columns=["method", "question_s", "page_recall"]).assign(family="F", needs="")
+    found = found.assign(title=found["method"].map(title))
     found = found.assign(page_recall_low=0.4, page_recall_high=0.8)
     page = cost_chart(found)
     spec = json.loads(re.search(r'<script type="application/json">(.*?)</script>', page)[1])
     [data] = spec["datasets"].values()
-    assert {row["title"]: row["is_best"] for row in data} == {"A": True, "B, metadata match": True, "C": False}
+    is_best = {row["title"]: row["is_best"] for row in data}
+    assert is_best == {"Dense": True, "Dense, metadata match": True, "Ahead": False}
     assert [row["kind"] for row in data] == ["all filings", "after a metadata match", "trained"]
     assert "<svg" in page
     assert cost_chart(found.iloc[:1]) == ""

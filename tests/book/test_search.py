@@ -60,4 +60,7 @@ def test_a_page_with_an_index_entry_comes_first_and_opens_at_its_place(site, bro
         WebDriverWait(browser, 20).until(lambda _: browser.execute_script(found))
         first, *others = browser.execute_script(found)
         assert first == "zebra.html#index-0"
+        excerpt = "return document.querySelector('ul.search > li p.context')?.textContent"
+        assert "latency" in WebDriverWait(browser, 20).until(lambda _: browser.execute_script(excerpt)).lower()
+        assert [entry for entry in browser.get_log("browser") if entry["source"] == "javascript"] == []
         assert any(link.startswith("aardvark.html") for link in others)

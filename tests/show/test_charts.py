@@ -35,7 +35,7 @@ def test_a_chart_stands_in_its_page_as_a_drawing_and_as_what_the_script_makes_li
 
 
 def test_a_text_cannot_end_the_script_that_it_stands_in():
-    hostile = frame(*rows_of("</script><b>")).assign(title="</script><i>")
+    hostile = frame(*rows_of("</script><b>")).assign(method="</script><i>")
     text = charts.embedded(charts.recall_against_budget(hostile), "budget", "x")
     assert text.count("</script>") == 3
     assert "</script><i>" in json.dumps(spec_of(text))
@@ -56,11 +56,9 @@ def test_the_first_question_set_is_shown_first(sets, first):
     assert next(one["value"] for one in spec["params"] if one["name"] == "asked") == first
 
 
-def test_methods_are_coloured_by_how_they_search():
-    methods = pd.DataFrame(
-        [("Ahead", True, True), ("Dense", False, False), ("Dense, metadata match", True, False)],
-        columns=["title", "metadata", "labels"],
-    )
-    found = charts.colours(methods)
-    assert [*found] == ["Dense", "Dense, metadata match", "Ahead"]
-    assert [found["Dense"], found["Ahead"]] == [charts.SHADES["all"][0], charts.SHADES["trained"][0]]
+def test_methods_are_coloured_by_how_they_search_and_none_is_left_out():
+    found = charts.colours(["ahead", "dense_covers", "mine", "dense_records", "dense"])
+    assert [*found] == ["mine", "Dense", "Dense, metadata match", "Dense, metadata match (cover pages)", "Ahead"]
+    assert [found["mine"], found["Ahead"]] == [charts.SHADES[charts.ALL][0], charts.SHADES[charts.TRAINED][0]]
+    many = charts.colours([f"mine {number}" for number in range(20)])
+    assert len(many) == 20
