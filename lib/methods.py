@@ -30,6 +30,7 @@ from lib.retrievers import (
     matched,
     rerank,
     rewritten,
+    spans,
     splade,
 )
 from lib.schema import CONDITIONS
@@ -192,11 +193,11 @@ row("page_scorer_filing", title="Page scorer, as published, folds by filing",
 # The page ranker.
 row("ahead", title="Ahead",
     pipeline=(
-        "question → best pages by words, pairs of words, windows, statements and identity → boosted trees, trained "
-        "on several question sets, beside the untrained sum of identity and words; page kinds by hand-written "
+        "question → best pages by words, pairs of words, spans, statements and identity → boosted trees, trained "
+        "on several question sets, beside the untrained sum of identity, words and spans; page kinds by hand-written "
         "phrases"
     ),
-    source="burges2010lambdamart", score=ahead.score, settings=("embedder", "bm25", "ahead"), options={"kinds": True},
+    source="burges2010lambdamart", score=ahead.score, settings=("spans", "bm25", "ahead"), options={"kinds": True},
     inputs=partial(ahead.inputs, kinds=True), needs=(TRAINING, RECORDS))
 
 # Untrained rivals of the trained rows: filings are matched before the search.
@@ -280,28 +281,38 @@ matched_by_records("page_scorer_best_sum_records",
 matched_by_covers("page_scorer_best_sum_covers",
     title="Page scorer with header, sum of scores, metadata match (cover pages)", of="page_scorer_best_sum")
 
-# The page ranker without training, and without the hand-written page kinds.
-row("ahead_untrained", title="Identity and words, untrained", family=GENERAL,
+# Short spans behind Item, Note and heading, as the page ranker searches them.
+row("spans", title="Spans in context", family=GENERAL,
     pipeline=(
-        "question → fit of each filing's company, period and form + standardised BM25 over whole pages → "
+        "question without company and period → embedding → cosine with short spans behind Item, Note and heading → "
         "their chunks"
     ),
-    source="robertson2009bm25", score=ahead.score, settings=("embedder", "bm25", "ahead"), options={"trained": False},
-    inputs=partial(ahead.inputs, trained=False), changes="ahead", needs=(RECORDS,))
+    source="yang2023smalltobig,anthropic2024contextual", score=spans.score, settings=("spans",), changes="dense")
+matched_by_records("spans_records", title="Spans in context, metadata match", of="spans")
+matched_by_covers("spans_covers", title="Spans in context, metadata match (cover pages)", of="spans")
+
+# The page ranker without training, and without the hand-written page kinds.
+row("ahead_untrained", title="Identity, words and spans, untrained", family=GENERAL,
+    pipeline=(
+        "question → fit of each filing's company, period and form + standardised cosine of each page's best span in "
+        "context + half of standardised BM25 over whole pages → their chunks"
+    ),
+    source="robertson2009bm25,karpukhin2020dpr", score=ahead.score, settings=("spans", "bm25", "ahead"),
+    options={"trained": False}, inputs=partial(ahead.inputs, trained=False), changes="ahead", needs=(RECORDS,))
 row("ahead_general", title="Ahead without hand-written page kinds", family=GENERAL,
     pipeline=(
-        "question → best pages by words, pairs of words, windows, statements and identity → boosted trees, trained "
-        "on several question sets, beside the untrained sum of identity and words"
+        "question → best pages by words, pairs of words, spans, statements and identity → boosted trees, trained "
+        "on several question sets, beside the untrained sum of identity, words and spans"
     ),
-    source="burges2010lambdamart", score=ahead.score, settings=("embedder", "bm25", "ahead"), inputs=ahead.inputs,
+    source="burges2010lambdamart", score=ahead.score, settings=("spans", "bm25", "ahead"), inputs=ahead.inputs,
     changes="ahead", needs=(TRAINING, RECORDS))
 row("ahead_covers", title="Ahead, metadata match (cover pages)", family=GENERAL,
     pipeline=(
-        "question → best pages by words, pairs of words, windows, statements and identity → boosted trees, trained "
-        "on several question sets, beside the untrained sum of identity and words; page kinds by hand-written "
+        "question → best pages by words, pairs of words, spans, statements and identity → boosted trees, trained "
+        "on several question sets, beside the untrained sum of identity, words and spans; page kinds by hand-written "
         "phrases; filings by their first pages alone"
     ),
-    source="burges2010lambdamart", score=ahead.score, settings=("embedder", "bm25", "ahead"),
+    source="burges2010lambdamart", score=ahead.score, settings=("spans", "bm25", "ahead"),
     options={"kinds": True, "covers": True}, inputs=partial(ahead.inputs, kinds=True), changes="ahead",
     needs=(TRAINING,))
 
@@ -337,19 +348,19 @@ row("ahead_items_again", title="Ahead, missing items again", family=GENERAL,
 # Trained rows whose training has no twin of a test question: a question that shares its template.
 row("ahead_template", title="Ahead, templates held out", family=STRICT,
     pipeline=(
-        "question → best pages by words, pairs of words, windows, statements and identity → boosted trees, trained "
-        "on several question sets without twins of the question, beside the untrained sum of identity and words; "
-        "page kinds by hand-written phrases"
+        "question → best pages by words, pairs of words, spans, statements and identity → boosted trees, trained "
+        "on several question sets without twins of the question, beside the untrained sum of identity, words and "
+        "spans; page kinds by hand-written phrases"
     ),
-    source="burges2010lambdamart", score=ahead.score, settings=("embedder", "bm25", "ahead"),
+    source="burges2010lambdamart", score=ahead.score, settings=("spans", "bm25", "ahead"),
     options={"kinds": True, "by": "template"}, inputs=partial(ahead.inputs, kinds=True, by="template"),
     changes="ahead", needs=(TRAINING, RECORDS))
 row("ahead_general_template", title="Ahead without hand-written page kinds, templates held out", family=STRICT,
     pipeline=(
-        "question → best pages by words, pairs of words, windows, statements and identity → boosted trees, trained "
-        "on several question sets without twins of the question, beside the untrained sum of identity and words"
+        "question → best pages by words, pairs of words, spans, statements and identity → boosted trees, trained "
+        "on several question sets without twins of the question, beside the untrained sum of identity, words and spans"
     ),
-    source="burges2010lambdamart", score=ahead.score, settings=("embedder", "bm25", "ahead"),
+    source="burges2010lambdamart", score=ahead.score, settings=("spans", "bm25", "ahead"),
     options={"by": "template"}, inputs=partial(ahead.inputs, by="template"), changes="ahead_general",
     needs=(TRAINING, RECORDS))
 row("page_scorer_light_template", title="Light page scorer, chunk order, templates held out", family=STRICT,

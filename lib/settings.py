@@ -75,6 +75,13 @@ class Embedder(Section):
         return overlap
 
 
+class ContextSpans(Spans):
+    weights: Name
+    window: Window
+    precision: Precision
+    batch_size: Count
+
+
 class Run(Section):
     depth: Count
 
@@ -151,7 +158,6 @@ class PageScorerLight(Section):
 
 
 class Ahead(Section):
-    head_characters: Count
     n_trees: Count
     leaves: Annotated[int, Field(ge=2, le=2**16)]
     learning_rate: Annotated[float, Field(ge=1e-9, le=1)]
@@ -159,8 +165,7 @@ class Ahead(Section):
     feature_share: TreeShare
     page_share: TreeShare
     tree_l2: Number
-    shares: Items[Share]
-    inner_folds: Folds
+    share: Share
     n_folds: Folds
     fold_seeds: Items[Natural]
     seed: Natural
@@ -251,6 +256,7 @@ class Profile(Section):
     hybrid_rrf: HybridRRF
     splade: Splade
     parent_child: Spans
+    spans: ContextSpans
     rerank: Rerank
     generator: Generator
     hyde: Hyde

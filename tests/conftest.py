@@ -142,7 +142,8 @@ def open_words(folder, tokenizer_folder, tmp_path, monkeypatch):
 
     def open_with(changes: dict | None = None, **given) -> Study:
         monkeypatch.setattr(vectors, "load_encoder", lambda *settings: SimpleNamespace(encode=bag_of_words))
-        changes = {"embedder.weights": str(tokenizer_folder)} | (changes or {})
+        weights = dict.fromkeys(("embedder.weights", "spans.weights"), str(tokenizer_folder))
+        changes = weights | (changes or {})
         return open_folder(folder.write(), tmp_path / "artifacts", changes, **given)
 
     return open_with

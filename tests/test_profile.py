@@ -58,7 +58,7 @@ INVALID = {
     "embedder: {window: 2, window_overlap: 0}": "1: embedder.window is 2",
     "page_scorer: {compare_tokens: 2}": "1: page_scorer.compare_tokens is 2",
     "ahead: {learning_rate: 0}": "1: ahead.learning_rate is 0",
-    "ahead: {shares: [0, 0.0]}": "1: ahead.shares is [0, 0.0]; 0.0 is repeated",
+    "ahead: {fold_seeds: [1, 1]}": "1: ahead.fold_seeds is [1, 1]; 1 is repeated",
     "sets: {mine: {run.depth: 0}}": "1: run.depth is 0",
     "sets: {mine: {bm25: {}, bm25.k1: 1}}": "1: bm25 and bm25.k1 are both given",
 }

@@ -1,9 +1,8 @@
 """One ranker for questions of every kind, trained on several question sets over the same filings, told none by name.
 
-Boosted trees (LambdaMART; Burges, 2010) order the pages by their views (:mod:`lib.ahead.views`). Outer folds hold out a
-company's questions of every set and all its pages, and may hold out their twins, too (:mod:`lib.filings.templates`).
-Inner folds of the same kind choose the share of the learnt order beside the untrained sum (nested cross-validation;
-Varma & Simon, BMC Bioinformatics 2006).
+Boosted trees (LambdaMART; Burges, 2010) order the pages by their views (:mod:`lib.ahead.views`), beside the untrained
+sum. Folds hold out a company's questions of every set and all its pages, and may hold out their twins, too
+(:mod:`lib.filings.templates`).
 """
 
 import json
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from lib.ahead.pool import Pool
-from lib.ahead.sets import Union, all_questions, fold_numbers, recalls, training_pairs, union_of
+from lib.ahead.sets import Union, all_questions, fold_numbers, training_pairs, union_of
 from lib.ahead.views import ENCODED, VIEWS
 from lib.files import digest_of
 from lib.filings import templates
@@ -25,10 +24,10 @@ from lib.method import Search
 if TYPE_CHECKING:
     import lightgbm  # takes seconds to load
 
-VERSION = 4
+VERSION = 5
 TREES = {"objective": "lambdarank", "lambdarank_truncation_level": 10, "bagging_freq": 1, "verbose": -1}
 TREES |= {"num_threads": 1, "deterministic": True, "force_row_wise": True}  # the same data gives the same trees
-SECTIONS = ("ahead", "embedder", "bm25")
+SECTIONS = ("ahead", "spans", "bm25")
 
 
 @dataclass(frozen=True)
@@ -61,7 +60,6 @@ def without_twins(variant: Variant) -> Variant:
 UNTRAINED, WHOLE = Variant("untrained", ()), Variant("all views")
 WITH_KINDS = Variant("with hand-written kinds", has_kinds=True)
 FROM_COVERS = Variant(f"{WITH_KINDS.name}, from covers", has_kinds=True, is_from_covers=True)
-IN_INDEX = Variant(f"{WITH_KINDS.name}, without heads", without("heads").views, True)  # what an index gives
 
 
 class Ranker(NamedTuple):
@@ -69,14 +67,15 @@ class Ranker(NamedTuple):
 
     tested: frozenset[str]  # companies that it may score
     booster: "lightgbm.Booster"
-    share: float  # of the learnt order
+    share: float  # of the learnt order beside the untrained sum
 
 
 def fit(search: Search, union: Union, companies: set[str], sets: Sequence[str], variant: Variant) -> "lightgbm.Booster":
     """Trees of the questions of some sets, of these companies and over their pages."""
     import lightgbm
 
-    settings, pool = search.profile.ahead, union.pool.part(training_pairs(union, companies, sets, variant.by))
+    settings, is_read = search.profile.ahead, training_pairs(union, companies, sets, variant.by)
+    pool = union.pool.part(is_read)
     params = {
         "num_leaves": settings.leaves,
         "learning_rate": settings.learning_rate,
@@ -87,7 +86,7 @@ def fit(search: Search, union: Union, companies: set[str], sets: Sequence[str], 
         "seed": settings.seed,
     }
     sizes, read = np.unique(pool.rows, return_counts=True)[1], pool.table[variant.columns(pool.views)]
-    data = lightgbm.Dataset(read, pool.gold.astype(int), weight=union.weights[pool.rows], group=sizes)
+    data = lightgbm.Dataset(read, union.answers[is_read].astype(int), weight=union.weights[pool.rows], group=sizes)
     return lightgbm.train(TREES | params, data, settings.n_trees)
 
 
@@ -107,26 +106,6 @@ def mixed(booster: "lightgbm.Booster", share: float, pool: Pool) -> np.ndarray:
     return share * standardised_by_question(learnt, pool.rows) + (1 - share) * plain
 
 
-def choose(search: Search, union: Union, companies: set[str], sets: Sequence[str], variant: Variant) -> float:
-    """The share of the learnt order that is best in inner folds of the variant's kind, each set weighing the same.
-
-    The least of equal ones is taken; pages of companies outside these are no candidates.
-    """
-    is_read, settings = training_pairs(union, companies, sets, variant.by), search.profile.ahead
-    is_asked = union.questions["company"].isin(companies) & union.questions["set"].isin(sets)
-    number = fold_numbers(union.questions[is_asked], settings.inner_folds, settings.seed)
-    inner = union.questions["company"].map(number).to_numpy()[union.pool.rows]
-    scores = np.full((len(settings.shares), len(inner)), -np.inf)
-    for fold in range(max(number.values()) + 1):
-        booster = fit(search, union, {name for name in companies if number.get(name) != fold}, sets, variant)
-        held = is_read & (inner == fold)
-        scores[:, held] = [mixed(booster, share, union.pool.part(held)) for share in settings.shares]
-    rows = np.unique(union.pool.rows[is_read])
-    weighted_recalls = [recalls(union, one)["page_recall"].to_numpy() * union.weights for one in scores]
-    gain_of = {share: round(one[rows].sum(), 9) for share, one in zip(settings.shares, weighted_recalls, strict=True)}
-    return max(gain_of, key=lambda share: (gain_of[share], -share))
-
-
 def fold_rankers(search: Search, variant: Variant, seed: int, sets: Sequence[str] = ()) -> list[Ranker]:
     """The ranker of each outer fold, folds drawn by ``seed``; ``sets`` are trained on, by default all. Stored."""
     asked = all_questions(search)
@@ -141,8 +120,8 @@ def fold_rankers(search: Search, variant: Variant, seed: int, sets: Sequence[str
 
         def compute(target: Path) -> None:
             union, companies = union_of(search, variant.is_from_covers), set(search.filings["company"]) - tested
-            share = choose(search, union, companies, names, variant)
-            trees, about = fit(search, union, companies, names, variant), {"share": share, "tested": sorted(tested)}
+            trees = fit(search, union, companies, names, variant)
+            about = {"share": search.profile.ahead.share, "tested": sorted(tested)}
             (target / "trees.txt").write_text(trees.model_to_string(), encoding="utf-8")
             (target / "ranker.json").write_text(json.dumps(about), encoding="utf-8")
 

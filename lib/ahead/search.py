@@ -22,12 +22,12 @@ from lib.filings import templates
 from lib.folds import By
 from lib.method import Search, memoized
 from lib.page_scorer.search import pages_of_chunks
-from lib.retrievers import dense, items
+from lib.retrievers import items, spans
 
 SAVED = Path(__file__).with_name("model")  # folder of the saved rankers
 LEARNT_FROM = "learnt_from.json"  # beside them, see :func:`learnt_from`; made of the same questions as their records
 MIN_COMPANIES = 5
-BLANK_COSINE = -2.0  # of a page without a window, which may be a gold page; below every cosine
+BLANK_COSINE = -2.0  # of a page without a span, which may be a gold page; below every cosine
 
 
 def inputs(search: Search, *, kinds: bool = False, trained: bool = True, by: By = "company") -> list:
@@ -141,11 +141,11 @@ def score(
     covers: bool = False,
     by: By = "company",
 ) -> np.ndarray:
-    """The order of the chunks on the ranked pages, shape (n_questions, n_chunks); a page's own are ordered by cosine.
+    """The order of the chunks on the ranked pages, shape (n_questions, n_chunks); a page's own by their best spans.
 
     ``kinds``: the ranker reads the hand-written kinds. ``covers``: filings are known by their first pages alone.
     ``by``: what the folds of a ranker that is trained here hold out, ``company`` or ``template``.
-    Without training, pages are ordered by the untrained sum, and a page's chunks not at all.
+    Without training, pages are ordered by the untrained sum.
     """
     rows = np.arange(len(search.questions))
     return score_texts(search, rows, search.questions["question"], candidates, kinds, trained, covers, by)
@@ -165,14 +165,15 @@ def score_texts(
     pages, asked = pages_of_chunks(search), list(texts)
     allowed = np.stack([np.bincount(pages[row], minlength=len(search.pages)) > 0 for row in candidates[rows]])
     chunks = np.full(candidates.shape, -np.inf, np.float32)
+    chunks[rows] = np.maximum(spans.score_texts(search, asked), BLANK_COSINE)
     if trained:
-        pool, cosines = study_pool(search, asked, allowed, kinds, covers), dense.score_texts(search, asked)
+        pool = study_pool(search, asked, allowed, kinds, covers)
         pool = replace(pool, rows=rows[pool.rows])
-        scores, chunks[rows] = pool_scores(search, pool, kinds, covers, by), np.maximum(cosines, BLANK_COSINE)
+        scores = pool_scores(search, pool, kinds, covers, by)
     else:
         of_row, columns = np.nonzero(allowed)
         pool = Pool(rows[of_row], columns, pd.DataFrame())
-        scores, chunks[rows] = untrained(search, asked)[of_row, columns], 0.0
+        scores = untrained(search, asked)[of_row, columns]
     return spread_pages(pool, scores, np.where(candidates, chunks, -np.inf), pages)
 
 

@@ -16,7 +16,9 @@ from lib.method import Search, memoized
 from lib.page_scorer.pages import page_rows
 from lib.retrievers import matched
 
-SETS = {"financebench": ("page-questions",)}  # question sets that are trained on beside a collection's own
+#: Question sets that are measured beside a collection's own, and all that are trained on beside it.
+SETS = {"financebench": ("page-questions",)}
+TRAINED_ON = {"financebench": (*SETS["financebench"], "narrative-questions")}
 DEPTH = 5
 
 
@@ -26,6 +28,7 @@ class Union:
 
     questions: pd.DataFrame  # as of all_questions
     pool: Pool
+    answers: np.ndarray  # whether the page of each pair answers, as a gold page or as a further one
     n_gold: np.ndarray
     page_companies: np.ndarray  # of every page
     is_of_gold_filing: np.ndarray  # of every pair
@@ -44,11 +47,11 @@ def all_questions(search: Search) -> pd.DataFrame:
     search.need_filings("training on question sets")
     collection = search.dataset.collection
     own = search.dataset if search.dataset.name == collection else read_dataset(search.dataset.root, collection)
-    here = {name: root for name in SETS.get(collection, ()) if (root := questions_root(name))}
+    here = {name: root for name in TRAINED_ON.get(collection, ()) if (root := questions_root(name))}
     sets = {collection: own} | {name: read_questions(root, name, own) for name, root in here.items()}
     questions = pd.concat([one.questions.assign(set=name) for name, one in sets.items()], ignore_index=True)
     company_of = search.filings.set_index("doc_name")["company"]
-    columns = ["question_id", "question", "question_type", "doc_name", "gold_pages", "set"]
+    columns = ["question_id", "question", "question_type", "doc_name", "gold_pages", "also", "set"]
     return questions[columns].assign(company=questions["doc_name"].map(company_of))
 
 
@@ -57,15 +60,17 @@ def union_of(search: Search, is_from_covers: bool) -> Union:
     """All questions over all pages, with the features of every variant; see :func:`lib.ahead.views.study_pool`."""
     questions, row_of = all_questions(search), page_rows(search)
     pool = study_pool(search, questions["question"].tolist(), has_kinds=True, is_from_covers=is_from_covers)
-    gold = np.zeros((len(questions), len(search.pages)), bool)
-    for row, question in zip(gold, questions.itertuples(), strict=True):
-        row[[row_of[question.doc_name, page] for page in question.gold_pages]] = True
+    gold, answers = (np.zeros((len(questions), len(search.pages)), bool) for _ in range(2))
+    for row, question in enumerate(questions.itertuples()):
+        gold[row, [row_of[question.doc_name, page] for page in question.gold_pages]] = True
+        answers[row, [row_of[question.doc_name, page] for page in (*question.gold_pages, *question.also)]] = True
     names = search.pages["doc_name"]
     companies = names.map(search.filings.set_index("doc_name")["company"]).to_numpy()
     is_own = names.to_numpy()[pool.columns] == questions["doc_name"].to_numpy()[pool.rows]
     labelled = replace(pool, gold=gold[pool.rows, pool.columns])
     alike = twins(questions, matched.identities(search, False))
-    return Union(questions, labelled, gold.sum(axis=1), companies, is_own, alike)
+    of_pairs = answers[pool.rows, pool.columns]
+    return Union(questions, labelled, of_pairs, gold.sum(axis=1), companies, is_own, alike)
 
 
 def fold_numbers(questions: pd.DataFrame, n_folds: int, seed: int) -> dict[str, int]:

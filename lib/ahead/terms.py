@@ -1,4 +1,4 @@
-"""The words to search with: what a question asks without its instructions, and the terms of questions and pages."""
+"""The words to search with: the terms of questions and pages."""
 
 import re
 from collections.abc import Container, Iterable, Sequence
@@ -7,17 +7,8 @@ from itertools import pairwise
 
 from lib.text.tokens import STOP_WORDS
 
-ABBREVIATION = r"(?<!\b[A-Z]\.)(?<!Inc\.)(?<!Corp\.)(?<!Co\.)(?<!Ltd\.)(?<!vs\.)(?<!No\.)"
-ASKING_WORD = r"(?i:what|how|which|who|when|where|why|did|does|do|is|was|are|were)\b"
-SENTENCE = re.compile(rf"{ABBREVIATION}(?<=[.?!])\s+(?=[A-Z\"'“(])|(?<=:)\s+(?={ASKING_WORD})")
 TERM = re.compile(r"[a-z][a-z&]*|\d[\d,.]*\d|\d")
 PERIOD = re.compile(r"(?:fy|cy|q[1-4]|h[12])?(?:19|20)?\d\d|q[1-4]|[1-4]q|fy|fiscal|year|usd|million|billion")
-
-
-def asking_sentences(question: str) -> str:
-    """A question's sentences with a question mark, or all if there is none."""
-    sentences = SENTENCE.split(" ".join(question.split()))
-    return " ".join(s for s in sentences if "?" in s) or " ".join(sentences)
 
 
 @lru_cache(maxsize=200_000)

@@ -1,4 +1,4 @@
-"""Views of pages for questions of every kind: words, pairs of words, row labels, windows, statements and identity.
+"""Views of pages for questions of every kind: words, pairs of words, row labels, spans, statements and identity.
 
 A view that a question gives nothing for is zero or unknown for every page: words decide where no filing is named.
 """
@@ -16,22 +16,24 @@ from threadpoolctl import threadpool_limits
 from lib.ahead.facts import WORDS, facts_of
 from lib.ahead.kinds import TITLE_WEIGHT, PageKinds, Statements
 from lib.ahead.pool import FilingGroups, Pool, share_of
-from lib.ahead.terms import asking_sentences, pairs, terms, topic
+from lib.ahead.terms import pairs, terms, topic
 from lib.filings.identity import TYPES, filing_identities, identity_features, years_in
 from lib.method import Search, memoized
-from lib.models import vectors as encoded
 from lib.page_scorer.search import pages_of_chunks
 from lib.profile import Settings
+from lib.retrievers import spans as in_context
 from lib.retrievers.bm25 import BM25
 from lib.retrievers.dense import best_window_scores
 from lib.retrievers.fusion import standardised
 from lib.statements.labels import accounting, kinds, plain
+from lib.text.sentences import asking_sentences
 
 YEARS = tuple(map(str, range(1980, 2050)))
 BEST = 50  # pages that each way of choosing adds to the pool
 STATEMENT_WEIGHT = 5  # of the page's statement in one way of choosing, beside standardised words
 PASSAGE, STEP = 120, 60  # terms
-ENCODED = ("window", "core", "heads")  # the views that need an encoder
+ENCODED = ("span", "stretch", "head")  # the views that need an encoder
+WORD_SHARE = 0.5  # of standardised words beside standardised spans in the untrained sum
 #: All views that a variant may read, see :func:`pool_of`.
 VIEWS = ("words", "pairs", "passages", "cover", "labels", *ENCODED, "years", "statement", "identity")
 
@@ -174,13 +176,11 @@ class PageViews:
 
 
 class Vectors(NamedTuple):
-    """Unit vectors by an encoder."""
+    """Unit vectors by the encoder of spans."""
 
-    questions: np.ndarray
-    cores: np.ndarray  # of the questions
-    owners: np.ndarray  # the row of each window's page, not falling
-    windows: np.ndarray
-    heads: np.ndarray | None = None
+    questions: np.ndarray  # of what each asks, without instructions
+    owners: np.ndarray  # the row of each span's page, not falling
+    spans: np.ndarray
 
 
 @memoized
@@ -190,45 +190,50 @@ def page_views(search: Search, is_from_covers: bool) -> PageViews:
 
 
 @memoized
-def vectors_of(search: Search, questions: tuple[str, ...], is_from_covers: bool) -> Vectors:
-    """The vectors of questions, and of the study's windows and pages."""
-    texts = [*(" ".join(text.split()) for text in questions), *map(asking_sentences, questions)]
-    asked = np.split(encoded.encode_queries(search, texts), 2)
-    owners, windows = encoded.window_vectors(search)
-    return Vectors(*asked, pages_of_chunks(search)[owners], windows, head_vectors(search, is_from_covers))
-
-
-@memoized
-def head_vectors(search: Search, is_from_covers: bool) -> np.ndarray:
-    """Unit vectors of each page's beginning behind its filing's identity, shape (n_pages, d)."""
-    pages, limit = page_views(search, is_from_covers), search.profile.ahead.head_characters
-    headers = [pages.identities[number].header for number in pages.filing]
-    texts = [f"{header}\n{' '.join(text.split())[:limit]}" for header, text in zip(headers, pages.texts, strict=True)]
-    stage = "embeddings/ahead-heads-covers" if is_from_covers else "embeddings/ahead-heads"
-    return encoded.encode_texts(search, stage, texts)
+def vectors_of(search: Search, questions: tuple[str, ...]) -> Vectors:
+    """The vectors of questions, and of the study's spans."""
+    owners, spans = in_context.span_vectors(search)
+    return Vectors(in_context.question_vectors(search, questions), pages_of_chunks(search)[owners], spans)
 
 
 def untrained(search: Search, questions: Sequence[str]) -> np.ndarray:
-    """The recipe without training, (n_questions, n_pages): identity as far as a question gives it, plus BM25."""
-    pages = page_views(search, False)
+    """The recipe without training, (n_questions, n_pages), see :func:`untrained_sum`."""
+    pages, vectors = page_views(search, False), vectors_of(search, tuple(questions))
     identity = identity_features(questions, pages.identities)["identity"][:, pages.filing]
     words = np.stack([pages.words.get_scores(pages.topic(question)) for question in questions])
-    return untrained_sum(identity, words)
+    return untrained_sum(identity, words, span_signals(vectors, len(pages.texts))["span"])
 
 
-def untrained_sum(identity: np.ndarray, words: np.ndarray) -> np.ndarray:
-    """How well each page's filing fits each question, plus standardised words, each (n_questions, n_pages)."""
-    return (identity + standardised(words)).astype(np.float32)
+def untrained_sum(identity: np.ndarray, words: np.ndarray, spans: np.ndarray) -> np.ndarray:
+    """How well each page's filing fits each question, as far as that gives an identity, plus standardised words and
+    spans, each (n_questions, n_pages)."""
+    return (identity + WORD_SHARE * standardised(words) + standardised(spans)).astype(np.float32)
+
+
+def span_signals(vectors: Vectors, n_pages: int) -> dict[str, np.ndarray]:
+    """The cosine of each question with each page's best span, its best stretch of two neighbours, whose vectors are
+    added, and its first span: (n_questions, n_pages) each; of a page without a span, the least of all."""
+    asked, owners, spans = vectors
+    is_pair = owners[:-1] == owners[1:]
+    stretches = spans[:-1][is_pair] + spans[1:][is_pair]
+    alone = np.setdiff1d(owners, owners[:-1][is_pair])  # pages of one span
+    of_stretch = np.concatenate([owners[:-1][is_pair], alone])
+    order = np.argsort(of_stretch, kind="stable")
+    stretches = np.concatenate([stretches, spans[np.searchsorted(owners, alone)]])[order]
+    stretches /= np.linalg.norm(stretches, axis=1, keepdims=True).clip(1e-12)
+    first = np.flatnonzero(np.diff(owners, prepend=-1))
+    parts = {"span": (spans, owners), "stretch": (stretches, of_stretch[order]), "head": (spans[first], owners[first])}
+
+    def of_pages(part: np.ndarray, of_part: np.ndarray) -> np.ndarray:
+        best = best_window_scores(asked, part, of_part, n_pages)
+        return np.where(np.isfinite(best), best, best[np.isfinite(best)].min(initial=0))
+
+    return {name: of_pages(*part) for name, part in parts.items()}
 
 
 @threadpool_limits.wrap(limits=1, user_api="blas")
 def _signals(pages: PageViews, questions: Sequence[str], vectors: Vectors) -> dict[str, np.ndarray]:
     """The scores of every page, float32, (n_questions, n_pages) each, on one thread: more change the last bits."""
-
-    def best_windows(asked: np.ndarray) -> np.ndarray:
-        best = best_window_scores(asked, vectors.windows, vectors.owners, len(pages.texts))
-        return np.where(np.isfinite(best), best, best[np.isfinite(best)].min(initial=0))
-
     topics = list(map(pages.topic, questions))
     signals = {
         "words": list(map(pages.words.get_scores, topics)),
@@ -236,11 +241,8 @@ def _signals(pages: PageViews, questions: Sequence[str], vectors: Vectors) -> di
         "passages": list(map(pages.best_passage, topics)),
         "cover": list(map(pages.cover, topics)),
         "labels": list(map(pages.labels.get_scores, topics)),
-        "window": best_windows(vectors.questions),
-        "core": best_windows(vectors.cores),
+        **span_signals(vectors, len(pages.texts)),
     }
-    if vectors.heads is not None:
-        signals["heads"] = vectors.questions @ vectors.heads.T
     return {name: np.asarray(values, np.float32) for name, values in signals.items()}
 
 
@@ -249,19 +251,21 @@ def pool_of(
 ) -> Pool:
     """Candidate pages of each question and their features; the column ``plain`` is the untrained sum.
 
-    The pool is the union of the BEST pages by words, pairs, windows and the statement needed, each with the identity,
-    and by words and pairs without it. ``allowed`` are the pages that may be chosen, shape (n_questions, n_pages).
+    The pool is the union of the BEST pages by the untrained sum, words, pairs, spans and the statement needed, each
+    with the identity, and by words and pairs without it. ``allowed`` are the pages that may be chosen, of shape
+    (n_questions, n_pages).
     """
     signals, statements = _signals(pages, questions, vectors), pages.statement_features(questions)
     fits = identity_features(questions, pages.identities)
     identity = fits["identity"][:, pages.filing]
-    over = {name: standardised(signals[name]) for name in ("words", "pairs", "labels", "window")}
-    plain = untrained_sum(identity, signals["words"])
+    over = {name: standardised(signals[name]) for name in ("words", "pairs", "labels", "span")}
+    plain = untrained_sum(identity, signals["words"], signals["span"])
     ways = [
         plain,
-        plain + over["pairs"],
+        identity + over["words"],
+        identity + over["words"] + over["pairs"],
         over["words"] + over["pairs"],
-        identity + over["window"],
+        identity + over["span"],
         identity + STATEMENT_WEIGHT * statements["statement_fit"] + (over["words"] + over["labels"]) / 2,
     ]
     allowed = np.ones(plain.shape, bool) if allowed is None else allowed
@@ -295,5 +299,5 @@ def study_pool(
     is_from_covers: bool = False,
 ) -> Pool:
     """:func:`pool_of` a study's pages; filings by their records, or by their first pages alone."""
-    vectors = vectors_of(search, tuple(questions), is_from_covers)
+    vectors = vectors_of(search, tuple(questions))
     return pool_of(page_views(search, is_from_covers), questions, vectors, has_kinds, allowed)

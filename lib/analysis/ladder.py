@@ -5,6 +5,7 @@ Every one is trained within the same folds; the first step is the untrained sum.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -23,7 +24,7 @@ from lib.ahead.ranker import (
     without,
 )
 from lib.ahead.search import scored_by
-from lib.ahead.sets import DEPTH, SETS, recalls, union_of
+from lib.ahead.sets import DEPTH, TRAINED_ON, recalls, union_of
 from lib.ahead.views import ENCODED, VIEWS
 from lib.analysis.measured import with_filings
 from lib.evaluation import METRIC_COLUMNS, evaluate
@@ -48,10 +49,10 @@ def _only(*views: str) -> Variant:
 _WORDS = ("words", "identity")
 _TERMS = (*_WORDS, "pairs", "passages", "cover", "labels")
 LADDER = (
-    Rung("untrained", "identity and words, untrained", UNTRAINED),
+    Rung("untrained", "identity, words and spans, untrained", UNTRAINED),
     Rung("words", "boosted trees on identity and words (BM25)", _only(*_WORDS)),
     Rung("terms", "+ word pairs, passages, row labels", _only(*_TERMS)),
-    Rung("windows", "+ encoder vectors of windows and page heads", _only(*_TERMS, *ENCODED)),
+    Rung("spans", "+ encoder vectors of spans in context", _only(*_TERMS, *ENCODED)),
     Rung("statements", "+ statements, line items and years", WHOLE),
     Rung("kinds", "+ hand-written page kinds", WITH_KINDS),
 )
@@ -65,6 +66,8 @@ MEASURED = {
     f"{KINDS}, by cover pages": FROM_COVERS,
     **{f"trained, without {name}": without(name) for name in (*VIEWS, "encoder")},
 }
+PROBES = [*MEASURED.values()][3:]  # of one draw of folds: without one view each, and by cover pages
+FIRST = f"{TRAINED}, first folds"  # what PROBES are compared with
 #: Shorter names of those that a table shows beside the rankers that are trained on one set alone.
 SHORT = {BASE: "untrained sum", TRAINED: "trained, without kinds", KINDS: "trained, with kinds"}
 RECALLS = ["doc_recall", "page_recall"]
@@ -73,8 +76,8 @@ BY_SET += ["difference", "difference_low", "difference_high", "p", "p_holm", "ve
 
 
 def seeds_of(study: Study, variant: Variant) -> list[int]:
-    """The seeds of the folds under which a variant is measured: all, but one of what has no folds."""
-    return list(study.profile.ahead.fold_seeds)[: 1 if variant == UNTRAINED else None]
+    """The seeds of the folds under which a variant is measured: all, but one of what has no folds, and of PROBES."""
+    return list(study.profile.ahead.fold_seeds)[: 1 if variant == UNTRAINED or variant in PROBES else None]
 
 
 def rungs_of(study: Study) -> tuple[Rung, ...]:
@@ -148,31 +151,62 @@ def _own_recalls(study: Study, variant: Variant, seed: int, k: int) -> pd.DataFr
 
 def has_sets(study: Study) -> bool:
     """Whether the study's filings have several question sets, so that a ranker is trained on all of them."""
-    return study.dataset.collection in SETS
+    return study.dataset.collection in TRAINED_ON
 
 
-def mean_recalls(study: Study, variant: Variant, sets: tuple[str, ...] = ()) -> pd.DataFrame:
-    """The recalls of each question, mean over seeds: question_id, set, question_type, company, doc_recall, page_recall;
-    empty where they are not known and cannot be computed here."""
-    drawn = with_filings(lambda: [nested_recalls(study, variant, seed, sets) for seed in seeds_of(study, variant)])
+def mean_recalls(
+    study: Study, variant: Variant, sets: tuple[str, ...] = (), n_seeds: int | None = None
+) -> pd.DataFrame:
+    """The recalls of each question, mean over the first seeds or all: question_id, set, question_type, company,
+    doc_recall, page_recall; empty where they are not known and cannot be computed here."""
+    drawn = with_filings(
+        lambda: [nested_recalls(study, variant, seed, sets) for seed in seeds_of(study, variant)[:n_seeds]]
+    )
     if drawn is None:
         return pd.DataFrame(columns=["question_id", "set", "question_type", "company", *RECALLS])
     return drawn[0].assign(**(sum(one[RECALLS] for one in drawn) / len(drawn)))
 
 
 def variants(study: Study) -> dict[str, pd.DataFrame]:
-    """:func:`mean_recalls` by question_id of MEASURED and of WHOLE trained on each set alone; empty where not known."""
-    alone = (study.dataset.collection, *SETS.get(study.dataset.collection, ()))
+    """:func:`mean_recalls` by question_id of MEASURED, FIRST, and WHOLE trained on each set alone, where known."""
+    alone = (study.dataset.collection, *TRAINED_ON.get(study.dataset.collection, ()))
     found = {title: mean_recalls(study, variant) for title, variant in MEASURED.items()}
+    found |= {FIRST: mean_recalls(study, WHOLE, n_seeds=1)}
     found |= {f"trained on {name} alone": mean_recalls(study, WHOLE, (name,)) for name in alone}
     return {title: one.set_index("question_id") for title, one in found.items()} if len(found[BASE]) else {}
+
+
+def tried() -> pd.DataFrame:
+    """Page recall of rankers with other views, in the order in which they were tried: variant, a column a question set.
+
+    Folds hold out companies and twins; means over seeds. Measured beside the study before views were chosen: with what
+    the pages were trained on then, and spans behind the filing's record, too.
+    """
+    found = pd.read_csv(Path(__file__).with_name("views_tried.csv"))
+    found = found[found["round"] == found["round"].max()]
+    table = found.pivot_table("page_recall", "variant", "set", "mean", sort=False)
+    return table.reset_index().rename_axis(columns=None)
+
+
+def by_view(by_sets: pd.DataFrame) -> pd.DataFrame:
+    """What the ranker loses without each view, of :func:`by_set`: view and, behind each set's name, ``_difference``,
+    ``_low`` and ``_high``."""
+    prefix = "trained, without "
+    views = [f"{prefix}{name}" for name in (*VIEWS, "encoder")]
+    found = by_sets[by_sets["variant"].isin(views)]
+    parts = []
+    for name, part in found.groupby("set", sort=False):
+        values = part.set_index("variant")[["difference", "difference_low", "difference_high"]]
+        parts.append(values.set_axis([f"{name}_{end}" for end in ("difference", "low", "high")], axis=1))
+    table = pd.concat(parts, axis=1) if parts else pd.DataFrame(index=pd.Index([], name="variant"))
+    return table.rename(lambda title: title.removeprefix(prefix)).rename_axis("view").reset_index()
 
 
 def by_set(
     study: Study, recalls: Mapping[str, pd.DataFrame], draws: Resampling, p_kinds: float | None = None
 ) -> pd.DataFrame:
     """Page recall of each of :func:`variants` on each question set: BY_SET, less that of BASE or, where a variant is a
-    trained one with a change, of TRAINED; no rows of no recalls.
+    trained one with a change, of TRAINED or, for PROBES, of FIRST; no rows of no recalls.
 
     p is corrected within a set and a reference. What the kinds are worth on the study's own set is a step of the
     ladder: it has that p, ``p_kinds``, and no part in these families, unless there is no ladder (None).
@@ -180,7 +214,7 @@ def by_set(
     if not recalls:
         return pd.DataFrame(columns=BY_SET)
     parts = {(title, name): part for title, one in recalls.items() for name, part in one.groupby("set", sort=False)}
-    reference = dict.fromkeys(recalls, BASE) | dict.fromkeys([*MEASURED][2:], TRAINED)
+    reference = dict.fromkeys(recalls, BASE) | {KINDS: TRAINED} | dict.fromkeys([*MEASURED][3:], FIRST)
     values = {key: part["page_recall"] for key, part in parts.items()}
     before = {
         (title, name): recalls[reference[title]].loc[one.index, "page_recall"] for (title, name), one in values.items()
@@ -188,7 +222,7 @@ def by_set(
     found = replace(draws, company=recalls[BASE]["company"]).compare(before, values)
     found = found.rename(columns=LEVELS | {"n_clusters": "companies"}).reset_index(drop=True)
     found = pd.DataFrame([*parts], columns=["variant", "set"]).join(found)
-    found["seeds"] = [len(seeds_of(study, MEASURED.get(title))) for title in found["variant"]]
+    found["seeds"] = [1 if title == FIRST else len(seeds_of(study, MEASURED.get(title))) for title in found["variant"]]
     found["doc"] = [part["doc_recall"].mean() for part in parts.values()]
     is_base = found["variant"] == BASE
     found["reference"] = found["variant"].map(reference).mask(is_base, "")

@@ -2,6 +2,7 @@
 the contrasts that were declared before they were measured (``book/changelog.md``, 2026-11-28)."""
 
 from collections.abc import Collection, Mapping
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -21,6 +22,7 @@ from lib.schema import NeedsFilings, StudyError
 from lib.stats import Resampling, compare, compare_pairs
 from lib.studies import open_study
 from lib.study import Study
+from lib.typed import read_csv
 
 #: Name of a contrast to the row and the row that it is compared with, in page recall at 5 over all filings.
 CONTRASTS = {
@@ -43,6 +45,13 @@ ADDED = {
     "SPLADE, from BM25": ("splade", "bm25"),
     "Pages first, untrained": ("page_then_chunk", "dense"),
     "Light page scorer, from the match": (LIGHT, "dense_records"),
+}
+BEFORE = "ahead_before"  # Ahead as it was first published, commit 21d7a2f4: page recall at 5, in a file of that name
+#: Contrasts of what reads prose, declared before it was measured.
+PROSE = {
+    "Ahead, from Ahead as first published": ("ahead", BEFORE),
+    "Spans in context, from dense search, both after the match": ("spans_records", "dense_records"),
+    "The untrained sum, from matched hybrid search": ("ahead_untrained", "hybrid_rrf_records"),
 }
 #: Rows that are compared with both encoders.
 ENCODED = ("dense", "dense_records", "hybrid_rrf_records")
@@ -101,6 +110,16 @@ def contrasts(draws: Resampling, recalls: pd.DataFrame, wanted: Mapping[str, tup
     here = {name: pair for name, pair in wanted.items() if {*pair} <= {*recalls}}
     found = compare_pairs(recalls, [*here.values()], draws)
     return found.assign(contrast=[*here])
+
+
+def prose_recalls(other: Study) -> pd.DataFrame:
+    """Page recall at 5 of the rows of PROSE on unseen companies, questions × methods, BEFORE among them."""
+    rows = {method for pair in PROSE.values() for method in pair}
+    here = [name for name, condition in measured(other.profile) if condition == "standard" and name in rows]
+    metrics = evaluate_all(other, here, ["standard"])
+    before = read_csv(Path(__file__).with_name(f"{BEFORE}.csv")).set_index("question_id")["page_recall"]
+    values = pd.DataFrame({name: metrics[name, "page_recall", 5] for name in here})
+    return values.assign(**{BEFORE: before.reindex(values.index)}).dropna(axis=1)
 
 
 def better_encoder(other: Study, k: int = 5) -> pd.DataFrame | None:

@@ -1,7 +1,7 @@
 """Asking an archive: Ahead's saved ranker over the pages of the filings that are nearest to the question.
 
 Each page of the archive gets the sum of three views without training, each brought to the question's own scale: BM25
-of the page, the cosine of its best window where that is among the N_WINDOWS nearest of the collection, and how well its
+of the page, the cosine of its best span where that is among the N_SPANS nearest of the collection, and how well its
 filing's identity (company, period, form, read from its first pages) fits the question. The nearest filings' pages alone
 are described in all views (:mod:`lib.ahead.views`), as if they were the collection. Tables of the best pages are read
 for an answer, which is given where the reading is sure (:mod:`lib.statements.sure`).
@@ -21,7 +21,6 @@ import pandas as pd
 
 from lib.ahead.ranker import mixed
 from lib.ahead.search import saved_ranker
-from lib.ahead.terms import asking_sentences
 from lib.ahead.views import PageViews, Vectors, pool_of
 from lib.answers.prompt_context import order_of_segments
 from lib.archive.index import PICTURES, ArchiveIndex
@@ -33,6 +32,7 @@ from lib.data.records import MOST_LETTERS, printable
 from lib.files import digest_of, write_atomically
 from lib.filings.identity import Identity, asked_period, filings_named, identity_features, without_records
 from lib.models.index import SERVER, chunk_of, page_of
+from lib.retrievers.spans import asked_of_spans
 from lib.schema import PAGE_COLUMNS, StudyError
 from lib.statements.asked import asked_for
 from lib.statements.reading import Cell
@@ -42,7 +42,7 @@ from lib.text.characters import unaccented
 
 MOST_CHARACTERS = 4000  # of a question, which takes a second to read; those of FinanceBench have 600 at most
 NEAREST = 5  # filings whose pages are ranked
-N_WINDOWS = 500  # that are nearest to a question; the others count as the last of these
+N_SPANS = 1000  # that are nearest to a question; the others count as the last of these
 DPI = 110
 PASSAGE_LINES = 8
 
@@ -65,7 +65,7 @@ class Archive:
                 raise StudyError(f"{where} has no vectors of {files.root}; {fix}")
             if not names:
                 raise StudyError(f"{files.folder} contains no filing to search; run make index first")
-            self.ranker, self.encoder = saved_ranker("index"), quiet_encoder(files.profile.embedder)
+            self.ranker, self.encoder = saved_ranker("kinds"), quiet_encoder(files.profile.spans)
             self.places, self.bm25, self.filings = search_data(files, names)
             doc_names = pd.Index([filing.doc_name for filing in self.filings])
             self.filing_of_page = doc_names.get_indexer(self.places["doc_name"])
@@ -88,32 +88,30 @@ class Archive:
         Raises:
             StudyError: a filing's vectors are damaged.
         """
-        vectors = np.split(self.encoder.encode([" ".join(question.split()), asking_sentences(question)], "query"), 2)
+        asked = self.encoder.encode(asked_of_spans([question], self.filings), "query")
         words = self.bm25.get_scores(self.bm25.tokens(unaccented(question)))
         fit = identity_features([question], self.filings)
         identity = fit["identity"][0] if fit["company"].max() > 0 else np.zeros(len(self.filings))
-        scores = _scaled(words) + self._cosines(vectors[0][0]) + _scaled(identity)[self.filing_of_page]
+        scores = _scaled(words) + self._cosines(asked[0]) + _scaled(identity)[self.filing_of_page]
         best = pd.Series(scores).groupby(self.filing_of_page).max()
         nearest = best.sort_values(ascending=False, kind="stable").index[:n_filings]
         is_near = np.isin(self.filing_of_page, nearest)
         names = self.places[is_near]["doc_name"].unique().tolist()
-        windows = self.index.read(names)
-        if damaged := [name for name in names if name not in windows]:
+        spans = self.index.read(names)
+        if damaged := [name for name in names if name not in spans]:
             raise StudyError(f"{self.index.place}: the vectors of {damaged[0]} are damaged; run make index")
         rows = np.cumsum(is_near) - 1
-        owners = [rows[self._row(id)] for name in names for id in windows[name][0]]
-        return self.files.pages(names), Vectors(
-            *vectors, np.array(owners), np.concatenate([windows[name][1] for name in names])
-        )
+        owners = np.array([rows[self._row(id)] for name in names for id in spans[name][0]])
+        return self.files.pages(names), Vectors(asked, owners, np.concatenate([spans[name][1] for name in names]))
 
     def _row(self, window_id: str) -> int | None:
         return self.rows.get((chunk_of(window_id).rsplit("#", 2)[0], page_of(window_id)))
 
     def _cosines(self, vector: np.ndarray) -> np.ndarray:
-        """How near each page's best window is, from 0, where it is not among the N_WINDOWS nearest, to 1."""
-        windows = self.index.nearest(vector, N_WINDOWS)
-        nearness, least = np.zeros(len(self.places)), windows.min()
-        for id, cosine in windows.items():
+        """How near each page's best span is, from 0, where it is not among the N_SPANS nearest, to 1."""
+        spans = self.index.nearest(vector, N_SPANS)
+        nearness, least = np.zeros(len(self.places)), spans.min()
+        for id, cosine in spans.items():
             if (row := self._row(id)) is not None:
                 nearness[row] = max(nearness[row], cosine - least)
         return nearness / (nearness.max() or 1.0)

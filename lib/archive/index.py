@@ -1,4 +1,4 @@
-"""The index of an archive: the windows of a folder's filings in Chroma, in the collection of a study of that folder.
+"""The index of an archive: the spans of a folder's filings in Chroma, in the collection of a study of that folder.
 
 Beside it lie, for every filing, its pages with what each says by itself, and a record. One step maps a filing's file to
 all of that (:mod:`lib.archive.step`); a filing that is whole and of its file's bytes is not read again, so that a
@@ -25,8 +25,9 @@ from lib.data.records import MOST_LETTERS, printable
 from lib.files import ARTIFACTS, INDEX, digest_of, digest_of_file, exclusively, write_atomically
 from lib.keys import settings_of
 from lib.models.index import Index, open_index
-from lib.models.vectors import CUT_BY, collection_name
+from lib.models.vectors import collection_name
 from lib.profile import Settings, load_profile
+from lib.retrievers.spans import SECTION
 from lib.schema import StudyError
 
 PLAN, LOCK, PICTURES = "plan.json", "index.lock", "pictures"
@@ -62,7 +63,7 @@ class ArchiveIndex:
     """The index of an archive, a mirror of the folder ``root``; ``chroma`` is where its collection is.
 
     In ``folder`` are ``pages/<DOC>.parquet``, the settings, and ``records/<DOC>.json``: the source's path in the
-    archive, its size, time and SHA-256, the digest of its windows, the SHA-256 of its pages' file, and what is wrong
+    archive, its size, time and SHA-256, the digest of its spans, the SHA-256 of its pages' file, and what is wrong
     with a filing that is left out. Files of others in the folder stay as they are.
 
     To open an index writes nothing. A StudyError names a folder that is no index and not empty, is another's, or is
@@ -72,8 +73,8 @@ class ArchiveIndex:
     def __init__(self, folder: Path, profile: Settings, root: Path, chroma: Path | None = None):
         self.folder, self.root = Path(folder), Path(root).resolve()
         self.profile, self.chroma = profile, Path(chroma or self.folder / INDEX)
-        settings = settings_of(profile, CUT_BY)
-        self.collection = collection_name("windows", self.root, settings, profile.embedder.precision)
+        settings = settings_of(profile, ("chunks", SECTION))
+        self.collection = collection_name(SECTION, self.root, settings, profile.spans.precision)
         self.plan = {"root": str(self.root), "settings": digest_of(settings)}
         plan, place = _read(self.folder / PLAN), self.folder.resolve()
         if self.root.is_relative_to(place) or place in (self.root / "pages", self.root / "pdfs"):
@@ -118,7 +119,7 @@ class ArchiveIndex:
         vectors = index.filings() if index else {}
         same = {name: self.record_if_unchanged(sources[name], records[name]) for name in sources if name in records}
         whole = {name: record for name, record in same.items() if record and self._has_pages(name, record)}
-        unchanged = {name: record for name, record in whole.items() if vectors.get(name, "") == record["windows"]}
+        unchanged = {name: record for name, record in whole.items() if vectors.get(name, "") == record["spans"]}
         gone = records.keys() - sources.keys()
         unreadable = {name for name in gone if records[name] and not _is_gone(self.root / records[name]["source"])}
         sets = {
@@ -164,8 +165,8 @@ class ArchiveIndex:
         """Write what was read of a filing: its vectors, its pages, and then its record."""
         name, record = Path(reading.record["source"]).stem, reading.record
         if reading.vectors is not None:
-            index.put(name, record["windows"], reading.chunk_ids, reading.vectors)
-        elif not record["windows"]:
+            index.put(name, record["spans"], reading.chunk_ids, reading.vectors)
+        elif not record["spans"]:
             index.drop([name])
         if reading.pages:
             record |= {"pages": digest_of_file(write_atomically(self.path("pages", name), reading.pages))}

@@ -20,24 +20,25 @@ from lib.files import digest_of, digest_of_file
 from lib.filings.fiscal import fiscal_years
 from lib.keys import data_file_digests
 from lib.models.encoders import Encoder, OnnxEncoder, load_encoder
-from lib.models.vectors import WINDOW, encode_filing, filing_digest, windows_of
+from lib.models.vectors import encode_filing, filing_digest
 from lib.models.weights import fetch
 from lib.profile import Settings
+from lib.retrievers.spans import in_context
 from lib.schema import PAGE_COLUMNS
 from lib.text.characters import plain
 
-VERSION = 2  # raised when the same filing gets other pages
+VERSION = 3  # raised when the same filing gets other pages
 
 
 class Reading(NamedTuple):
     """What was read of a filing."""
 
-    #: source, size, mtime_ns, sha256, step, windows (their digest), n_pages, n_blank, problem; ``unread``, a message
+    #: source, size, mtime_ns, sha256, step, spans (their digest), n_pages, n_blank, problem; ``unread``, a message
     #: for each kind of pages that are not searched; ``fiscal_years`` by end date.
     record: dict
     pages: bytes = b""  # a Parquet file of PAGE_COLUMNS and :func:`lib.ahead.facts.facts_of`
-    chunk_ids: Sequence[str] = ()  # of each window
-    vectors: np.ndarray | None = None  # of windows; None where the index has them
+    chunk_ids: Sequence[str] = ()  # of each span
+    vectors: np.ndarray | None = None  # of spans; None where the index has them
 
 
 def step_digest() -> str:
@@ -46,25 +47,25 @@ def step_digest() -> str:
 
 
 class Step:
-    """Reads a filing, cuts it, and embeds it unless the collection has its windows: ``digests`` by doc_name."""
+    """Reads a filing, cuts it, and embeds it unless the collection has its spans: ``digests`` by doc_name."""
 
     def __init__(self, root: Path, profile: Settings, digests: Mapping[str, str]):
         self.root, self.digests = root, digests
-        self.chunks, self.embedder = profile.chunks, profile.embedder
+        self.profile = profile
 
     @cached_property
     def encoder(self) -> Encoder | OnnxEncoder:
         """The encoder; its weights are fetched without a progress bar of their own."""
-        return quiet_encoder(self.embedder)
+        return quiet_encoder(self.profile.spans)
 
     @cached_property
     def tokenizer(self) -> Tokenizer:
-        """Its tokenizer."""
-        return load_tokenizer(fetch(self.embedder.weights))
+        """The tokenizer that chunks are counted in."""
+        return load_tokenizer(fetch(self.profile.embedder.weights))
 
     def __call__(self, source: Path) -> Reading:
         """What became of a filing; its record has the ``problem`` with one that is left out."""
-        record = {"source": source.relative_to(self.root).as_posix(), "n_pages": 0, "n_blank": 0, "windows": ""}
+        record = {"source": source.relative_to(self.root).as_posix(), "n_pages": 0, "n_blank": 0, "spans": ""}
         record |= {"unread": [], "fiscal_years": {}}
         try:
             record |= file_stat(source, self.root) | {"sha256": digest_of_file(source)}
@@ -81,18 +82,18 @@ class Step:
         years = {end.isoformat(): year for end, year in fiscal_years(texts).items()}
         record |= {"unread": unread, "fiscal_years": years}
         pages = pd.DataFrame({"doc_name": source.stem, "page": range(len(texts)), "text": texts})[[*PAGE_COLUMNS]]
-        chunks = split_pages(pages, self.tokenizer, self.chunks.size, self.chunks.overlap)
-        windows = windows_of(chunks, self.tokenizer, **{name: self.embedder[name] for name in WINDOW})
-        if windows.empty:
+        chunks = split_pages(pages, self.tokenizer, self.profile.chunks.size, self.profile.chunks.overlap)
+        spans = in_context(chunks, pages, self.tokenizer, self.profile.spans)
+        if spans.empty:
             return Reading(record | {"problem": f"{record['source']}: no page has a word; remove the filing"})
-        chunk_ids = chunks["chunk_id"].iloc[windows["chunk"]].tolist()
-        digest = filing_digest(chunk_ids, windows["text"])
+        chunk_ids = chunks["chunk_id"].iloc[spans["chunk"]].tolist()
+        digest = filing_digest(chunk_ids, spans["text"])
         has_vectors = self.digests.get(source.stem) == digest
-        vectors = None if has_vectors else encode_filing(self.encoder, windows["text"])
+        vectors = None if has_vectors else encode_filing(self.encoder, spans["text"])
         table = pa.Table.from_pandas(pages.join(facts_of(texts)), preserve_index=False)
         packed = pa.BufferOutputStream()
         pq.write_table(table.replace_schema_metadata(None), packed, compression="zstd")
-        return Reading(record | {"windows": digest}, packed.getvalue().to_pybytes(), chunk_ids, vectors)
+        return Reading(record | {"spans": digest}, packed.getvalue().to_pybytes(), chunk_ids, vectors)
 
 
 def quiet_encoder(embedder: Settings) -> Encoder | OnnxEncoder:

@@ -15,6 +15,7 @@ BY_MODULE = {
     "retrievers.fusion": "Fusion",
     "retrievers.convex": "Fusion",
     "retrievers.contextual": "Context before each chunk",
+    "retrievers.spans": "Context before each chunk",
     "retrievers.hyde": "Query rewriting",
     "retrievers.rewritten": "Query rewriting",
     "retrievers.expansion": "Query rewriting",

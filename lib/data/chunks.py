@@ -81,14 +81,15 @@ def as_chunks(rows: Sequence[tuple]) -> pd.DataFrame:
 
 
 def split_chunks(chunks: pd.DataFrame, tokenizer: Tokenizer, size: int, overlap: int) -> pd.DataFrame:
-    """Windows of chunks, in their order: ``chunk`` (its row number) and ``text``; every chunk has at least one."""
+    """Windows of chunks, in their order: ``chunk`` (its row number), ``text``, and ``start`` in the chunk; every chunk
+    has at least one."""
     texts = chunks["text"].tolist()
     rows = [
-        (row, texts[row][start:end])
+        (row, texts[row][start:end], start)
         for row, encoding in enumerate(_encodings(texts, tokenizer))
         for start, end in spans_of(encoding.offsets, size, overlap, encoding.word_ids)
     ]
-    return pd.DataFrame(rows, columns=["chunk", "text"])
+    return pd.DataFrame(rows, columns=["chunk", "text", "start"])
 
 
 def count_tokens(texts: Sequence[str], tokenizer: Tokenizer) -> list[int]:

@@ -50,8 +50,8 @@ def unseen_root() -> Path | None:
 
 
 def questions_root(name: str) -> Path | None:
-    """The folder of a question set on this machine: of this path, or of this name beside other datasets."""
-    roots = name, Path(os.environ.get(DATA_VARIABLE) or DATA) / name
+    """The folder of a question set on this machine: of this path, or of this name beside datasets or in ``data``."""
+    roots = name, Path(os.environ.get(DATA_VARIABLE) or DATA) / name, DATA / name
     return next(filter(is_dataset, map(folder_of, roots)), None)
 
 

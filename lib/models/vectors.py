@@ -19,7 +19,6 @@ from lib.models.index import Index, open_index
 from lib.models.weights import fetch, weights_hash
 from lib.settings import SPECIAL_TOKENS
 
-CUT_BY = ("chunks", "embedder")  # sections of the profile that every chunk table depends on
 WINDOW = ("window", "window_overlap", "long_chunks")  # settings of the embedder
 WINDOWS_VERSION = 1  # raised when `split_chunks` gives something else
 
@@ -44,13 +43,14 @@ def windows_of(
     chunks: pd.DataFrame, tokenizer: Tokenizer, window: int, window_overlap: int, long_chunks: str
 ) -> pd.DataFrame:
     """The windows of chunks, see :func:`windows`."""
-    table = split_chunks(chunks, tokenizer, window - SPECIAL_TOKENS, window_overlap)
+    table = split_chunks(chunks, tokenizer, window - SPECIAL_TOKENS, window_overlap)[["chunk", "text"]]
     return table.groupby("chunk", as_index=False).first() if long_chunks == "truncate" else table
 
 
 @memoized
-def _encoder(study: Search, weights: Path, window: int) -> Encoder | OnnxEncoder:
-    return load_encoder(weights, window, study.profile.embedder.precision, study.profile.embedder.batch_size)
+def _encoder(study: Search, weights: Path, window: int, section: str) -> Encoder | OnnxEncoder:
+    settings = study.profile[section]
+    return load_encoder(weights, window, settings.precision, settings.batch_size)
 
 
 def encode_texts(
@@ -61,21 +61,22 @@ def encode_texts(
     is_pinned: bool = False,
     window: int | None = None,
     model: tuple[Callable[[], Path], str] | None = None,
+    section: str = "embedder",
 ) -> np.ndarray:
     """Unit vectors of a list of texts, kept text by text: float32, shape (n_texts, dimension).
 
     Vectors depend a little on what shares their batch: pinned ones belong to this list alone, such as queries.
     ``model`` gives a directory where a vector is missing, and what identifies it; it and ``window``, the tokens that
-    are read of a text, are by default the profile's.
+    are read of a text, are by default those of a ``section`` of the profile, which names an encoder.
     """
-    settings, listed = study.profile.embedder, digest_of(list(texts))
+    settings, listed = study.profile[section], digest_of(list(texts))
     weights, digest = model or (partial(fetch, settings.weights), weights_hash(settings.weights))
     window = window or settings.window
     space = {"model": digest, "version": VERSION, "window": window, "role": role, "precision": settings.precision}
     space |= {"list": listed} if is_pinned else {}
     rows, different = pd.factorize(np.asarray(texts, object))
     items = [(str(row), text) for row, text in enumerate(different)] if is_pinned else different.tolist()
-    encoder = cache(lambda: _encoder(study.with_chunks(""), weights(), window))
+    encoder = cache(lambda: _encoder(study.with_chunks(""), weights(), window, section))
 
     def encode(part: list) -> np.ndarray:
         return encoder().encode([item[1] for item in part] if is_pinned else part, role)
@@ -87,9 +88,9 @@ def encode_texts(
     return vectors()[rows] if len(rows) else vectors()
 
 
-def encode_queries(study: Search, texts: Sequence[str]) -> np.ndarray:
+def encode_queries(study: Search, texts: Sequence[str], section: str = "embedder") -> np.ndarray:
     """Unit vectors of questions or of other texts used in their place, shape (n_texts, dimension)."""
-    return encode_texts(study, "embeddings/queries", texts, "query", is_pinned=True)
+    return encode_texts(study, "embeddings/queries", texts, "query", is_pinned=True, section=section)
 
 
 def collection_name(table: str, root: Path, settings: object, precision: str) -> str:
@@ -116,6 +117,7 @@ def chunk_index(
     texts: Sequence[str],
     window: int | None = None,
     sections: Sequence[str] = (),
+    section: str = "embedder",
 ) -> Iterator[tuple[Index, np.ndarray]]:
     """The open collection of spans of a study's chunks, and their unit vectors (n_texts, dimension), float32.
 
@@ -125,22 +127,23 @@ def chunk_index(
         table: names the collection.
         chunks, texts: the row of the chunk that each span is of, not falling within a filing, and its text.
         window: tokens that are read of a text; by default the profile's.
-        sections: of the profile, which spans depend on beside CUT_BY.
+        sections: of the profile, which spans depend on beside ``chunks`` and the next.
+        section: that which names the encoder.
     """
-    settings = study.profile.embedder
+    settings = study.profile[section]
     window = window or settings.window
     spans = study.chunks[["doc_name", "chunk_id"]].iloc[chunks].assign(text=list(texts))
     rows = spans.groupby("doc_name", sort=False).indices
     filings = {name: spans.iloc[of_filing] for name, of_filing in rows.items()}
     digests = {name: filing_digest(spans["chunk_id"], spans["text"]) for name, spans in filings.items()}
-    cut_by = study.settings_of((*CUT_BY, *sections))
+    cut_by = study.settings_of(("chunks", section, *sections))
     name = collection_name(table, study.dataset.root, cut_by, settings.precision)
     with open_index(name, study.index_folder, say=study.store.say) as index:
         indexed = index.filings()
         unchanged = index.read([name for name, digest in digests.items() if indexed.get(name) == digest])
         encoded = {name: vectors for name, (_, vectors) in unchanged.items()}
         missing = [name for name in filings if name not in encoded]
-        encoder = cache(lambda: _encoder(study.with_chunks(""), fetch(settings.weights), window))
+        encoder = cache(lambda: _encoder(study.with_chunks(""), fetch(settings.weights), window, section))
         for name in tqdm(missing, desc=table, unit="filing", mininterval=5, disable=not missing):
             encoded[name] = encode_filing(encoder(), filings[name]["text"])
             index.put(name, digests[name], filings[name]["chunk_id"].tolist(), encoded[name])
@@ -158,7 +161,7 @@ def chunk_vectors(study: Search, table: str, chunks: Sequence[int], texts: Seque
             return vectors
 
     read = cache(read)
-    settings, texts = study.profile.embedder, list(texts)
+    settings, texts = study.profile[given.get("section", "embedder")], list(texts)
     params = {"model": weights_hash(settings.weights), "version": VERSION, "role": "document"}
     params |= {"window": given.get("window") or settings.window, "precision": settings.precision}
     # the entry records the time of encoding, which manifests publish; the vectors are in the index

@@ -44,8 +44,8 @@ def union() -> Union:
     rows, columns = np.divmod(np.arange(12), 3)
     page_companies = np.array(["ash", "birch", "cedar"])
     gold = page_companies[columns] == questions["company"].to_numpy()[rows]
-    table = pd.DataFrame({"plain": -1.0 * columns, "window": 1.0 * gold}).astype(np.float32)
-    views = {"plain": ["plain"], "window": ["window"]}
+    table = pd.DataFrame({"plain": -1.0 * columns, "span": 1.0 * gold}).astype(np.float32)
+    views = {"plain": ["plain"], "span": ["span"]}
     pool, twins = Pool(rows, columns, table, gold, views), np.eye(4, dtype=bool)
     twins[[0, 2], [2, 0]] = True  # what is asked of ash is also asked of birch
-    return Union(questions, pool, np.ones(4, int), page_companies, gold, twins)
+    return Union(questions, pool, gold, np.ones(4, int), page_companies, gold, twins)

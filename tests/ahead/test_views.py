@@ -6,10 +6,10 @@ import pytest
 from lib.ahead import kinds, views
 from lib.ahead.kinds import PRIMARY, STATEMENTS, page_strengths, question_kinds
 from lib.ahead.pool import FilingGroups
-from lib.ahead.terms import asking_sentences, pairs, terms, topic
-from lib.ahead.views import VIEWS, PageViews, needs, page_views, study_pool, untrained
-from lib.models import vectors
+from lib.ahead.terms import pairs, terms, topic
+from lib.ahead.views import VIEWS, PageViews, Vectors, needs, page_views, span_signals, study_pool, untrained
 from lib.statements import labels
+from lib.text.sentences import asking_sentences
 
 from .conftest import BALANCE, CASH, INCOME, LEGAL
 
@@ -83,15 +83,27 @@ def test_pool_has_features_of_every_view_and_the_untrained_sum(study):
     assert np.allclose(mine.table, alone.table, atol=1e-4, equal_nan=True)
 
 
-def test_without_a_company_or_a_year_words_alone_decide_and_no_encoder_is_needed(study, monkeypatch):
-    monkeypatch.setattr(vectors, "load_encoder", lambda *given: pytest.fail("texts were encoded"))
-    [summed] = untrained(study, ["Is there any lawsuit?"])
-    assert all(np.ptp(summed[study.pages["page"] == page]) < 1e-5 for page in (1, 2, 3))  # of equal texts
+def test_words_cover_a_share_of_their_weight_and_years_are_looked_for_on_the_page(study):
     views_of_pages, is_balance = page_views(study, False), study.pages["page"] == 1
     assert views_of_pages.cover(["lawsuit"]).max() == pytest.approx(1)  # the share of weight
     assert not views_of_pages.cover(["unheard"]).any()
     assert (views_of_pages.asked_years("In FY2021 and 2019?")[:, is_balance] == 0.5).all()
     assert np.isnan(views_of_pages.asked_years("When?")).all()
+
+
+def test_a_page_has_its_best_span_its_best_two_neighbours_and_its_first():
+    east, north = np.eye(2, dtype=np.float32)
+    spans = np.stack([east, north, north, -east])  # pages of three spans, of none, of one
+    found = span_signals(Vectors(np.stack([north, east]), np.array([0, 0, 0, 2]), spans), 3)
+    half = np.sqrt(0.5)
+    expected = {
+        "span": [[1, -1, 0], [1, -1, -1]],
+        "stretch": [[1, -1, 0], [half, -1, -1]],
+        "head": [[0, -1, 0], [1, -1, -1]],
+    }
+    assert found.keys() == expected.keys()
+    for name, values in expected.items():
+        np.testing.assert_allclose(found[name], values, atol=1e-6, err_msg=name)
 
 
 def test_pages_described_for_one_question_give_it_the_same_scores(study):

@@ -83,8 +83,8 @@ def test_what_needs_filings_that_are_not_here_is_left_out(lacking, monkeypatch):
 
 def test_variants_are_trained_on_all_sets_and_on_each_alone_and_compared_by_set(measured):
     recalls = ladder.variants(STUDY)
-    names = ("financebench", "page-questions")
-    assert [*recalls] == [*ladder.MEASURED, *(f"trained on {name} alone" for name in names)]
+    names = ("financebench", "page-questions", "narrative-questions")
+    assert [*recalls] == [*ladder.MEASURED, ladder.FIRST, *(f"trained on {name} alone" for name in names)]
     assert recalls[ladder.TRAINED].loc["d", ["set", "page_recall"]].tolist() == [names[1], pytest.approx(2 / 3)]
     found = ladder.by_set(STUDY, recalls, Resampling(pd.Series(dtype=object), 200, 1), 0.03)
     found = found.set_index(["variant", "set"])
@@ -94,6 +94,20 @@ def test_variants_are_trained_on_all_sets_and_on_each_alone_and_compared_by_set(
     kinds = found.xs(ladder.KINDS)
     assert kinds["reference"].tolist() == [ladder.TRAINED] * 2
     assert kinds["p_holm"].tolist() == [0.03, 1.0], "that of the ladder on the study's own set"
+    without = found.loc[("trained, without words", "financebench")]
+    assert (without["reference"], without["difference"], without["seeds"]) == (ladder.FIRST, -0.75, 1)
+    views = ladder.by_view(found.reset_index())
+    assert views["view"].tolist() == [*VIEWS, "encoder"]
+    assert views.set_index("view").loc["words", ["financebench_difference", "page-questions_difference"]].tolist() == [
+        *[-0.75] * 2
+    ]
+
+
+def test_views_that_were_tried_have_a_column_for_each_set():
+    found = ladder.tried()
+    assert [*found] == ["variant", "financebench", "page-questions", "narrative-questions"]
+    assert found["variant"].is_unique
+    assert found.notna().all(axis=None)
 
 
 N = 40

@@ -37,8 +37,8 @@ def written(root, tmp_path_factory) -> ArchiveIndex:
 
 
 def contents(written: ArchiveIndex) -> tuple[dict[str, bytes], dict]:
-    """The bytes of records and pages by path, and the ids and vectors of windows by filing."""
+    """The bytes of records and pages by path, and the ids and vectors of spans by filing."""
     files = {f"{path.parent.name}/{path.name}": path.read_bytes() for path in written.folder.glob("[pr]*s/*.[jp]*")}
     with written.open(writes=False) as index:
-        windows = {name: (ids, vectors.copy()) for name, (ids, vectors) in index.read([*index.filings()]).items()}
-    return {name: content for name, content in files.items() if name.endswith((".json", ".parquet"))}, windows
+        spans = {name: (ids, vectors.copy()) for name, (ids, vectors) in index.read([*index.filings()]).items()}
+    return {name: content for name, content in files.items() if name.endswith((".json", ".parquet"))}, spans

@@ -21,7 +21,7 @@ from lib.schema import StudyError
 from lib.statements.sure import fitted
 from tests.archive.conftest import NAMES, PROFILE, PROGRAM, contents
 
-WIDER = PROFILE.replaced({"embedder.window": 128})
+WIDER = PROFILE.replaced({"spans.window": 128})
 
 
 @pytest.fixture
@@ -31,14 +31,14 @@ def archive(written):
 
 
 def assert_same_bits(one: ArchiveIndex, other: ArchiveIndex) -> None:
-    """Two indexes have the same pages and windows, to the last bit."""
-    (files, windows), (others, other_windows) = contents(one), contents(other)
+    """Two indexes have the same pages and spans, to the last bit."""
+    (files, spans), (others, other_spans) = contents(one), contents(other)
     assert {name: content for name, content in files.items() if name.startswith("pages/")} == {
         name: content for name, content in others.items() if name.startswith("pages/")
     }
-    assert windows.keys() == other_windows.keys() == {*NAMES}
-    for name, (ids, vectors) in windows.items():
-        assert (ids, vectors.tobytes()) == (other_windows[name][0], other_windows[name][1].tobytes())
+    assert spans.keys() == other_spans.keys() == {*NAMES}
+    for name, (ids, vectors) in spans.items():
+        assert (ids, vectors.tobytes()) == (other_spans[name][0], other_spans[name][1].tobytes())
 
 
 def test_an_index_made_again_has_the_same_bits(written, root, tmp_path):
@@ -107,8 +107,8 @@ def test_an_archive_gives_the_page_whose_words_are_asked_for_out_of_the_nearest_
     pages, vectors = archive.nearest(question, n_filings=2)
     first, second = pages["doc_name"].unique()
     assert page["doc_name"] in (first, second)
-    own = archive.index.read([first, second])  # with their own windows
-    np.testing.assert_array_equal(vectors.windows, np.concatenate([own[name][1] for name in (first, second)]))
+    own = archive.index.read([first, second])  # with their own spans
+    np.testing.assert_array_equal(vectors.spans, np.concatenate([own[name][1] for name in (first, second)]))
     assert (np.diff(vectors.owners) >= 0).all()
     assert vectors.owners.max() < len(pages)
 

@@ -69,19 +69,19 @@ def answers(written: ArchiveIndex) -> list[dict]:
 
 @pytest.fixture(scope="module")
 def plain(written) -> tuple[dict[str, bytes], dict, list[dict]]:
-    """The files, windows and answers of the index that one process writes to a folder."""
+    """The files, spans and answers of the index that one process writes to a folder."""
     return *contents(written), answers(written)
 
 
 def assert_same(index: ArchiveIndex, plain: tuple[dict[str, bytes], dict, list[dict]]) -> None:
     """An index has the records, pages and answers of another, and its vectors but for the last bits."""
-    files, windows = contents(index)
+    files, spans = contents(index)
     assert files == plain[0]
     assert len(files) == 2 * len(NAMES)
     assert answers(index) == plain[2]
     for name, (ids, vectors) in plain[1].items():
-        assert windows[name][0] == ids
-        np.testing.assert_allclose(windows[name][1], vectors, atol=1e-6)
+        assert spans[name][0] == ids
+        np.testing.assert_allclose(spans[name][1], vectors, atol=1e-6)
 
 
 @pytest.fixture(scope="module")

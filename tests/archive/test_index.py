@@ -93,7 +93,7 @@ def test_a_filing_that_is_there_and_cannot_be_read_is_not_called_removed(tmp_pat
     write_pdf(root / "ODD.pdf", "Revenue")
     archive = ArchiveIndex(index, PROFILE, root)
     for name in ("GONE", "ODD"):
-        record = file_stat(root / f"{name}.pdf", root) | {"step": step_digest(), "problem": "a scan", "windows": ""}
+        record = file_stat(root / f"{name}.pdf", root) | {"step": step_digest(), "problem": "a scan", "spans": ""}
         _write(archive.path("records", name), record | {"sha256": digest_of_file(root / f"{name}.pdf")})
     assert not any(archive.compare(None).counts.values())
     for name in ("GONE", "ODD"):

@@ -1,4 +1,4 @@
-"""A study of a folder and an archive of it share one collection of windows."""
+"""A study of a folder and an archive of it share one collection of spans."""
 
 import numpy as np
 import pytest
@@ -7,11 +7,11 @@ from lib.archive import step
 from lib.archive.ask import Archive
 from lib.archive.index import ArchiveIndex, write_index
 from lib.models import vectors
-from lib.models.vectors import window_vectors
+from lib.retrievers.spans import span_vectors
 from lib.schema import StudyError
 from tests.conftest import open_folder
 
-SIZES = {"chunks.size": 16, "chunks.overlap": 4, "embedder.window": 16, "embedder.window_overlap": 4}
+SIZES = {"chunks.size": 16, "chunks.overlap": 4, "spans.size": 8, "spans.overlap": 2}
 TEXTS = {"ACME": ["Acme annual report", "Net sales rose by a fifth " * 9], "BOLT": ["Cash flow fell", ""]}
 
 
@@ -42,15 +42,14 @@ def opened(folder, tokenizer_folder, tmp_path, encoder):
         folder.text(name, *pages)
         folder.document(name)
     folder.question("q0", "ACME", (1, "Net sales rose"), question="Did net sales rise?")
-    study = open_folder(
-        folder.write(), tmp_path / "artifacts", SIZES | {"embedder.weights": str(tokenizer_folder)}, "words"
-    )
+    weights = dict.fromkeys(("embedder.weights", "spans.weights"), str(tokenizer_folder))
+    study = open_folder(folder.write(), tmp_path / "artifacts", SIZES | weights, "words")
     return study, ArchiveIndex(tmp_path / "archive", study.profile, folder.root, study.index_folder)
 
 
 def test_what_a_study_has_embedded_is_not_embedded_by_an_archive_of_its_folder(opened, encoder):
     study, archive = opened
-    _, found = window_vectors(study)
+    _, found = span_vectors(study)
     n_seen = len(encoder.seen)
     assert n_seen > 0
     before, read = write_index(archive)
@@ -65,7 +64,7 @@ def test_what_an_archive_has_embedded_is_not_embedded_by_a_study_of_its_folder(o
     study, archive = opened
     write_index(archive)
     n_seen = len(encoder.seen)
-    assert len(window_vectors(study)[1]) > len(TEXTS)
+    assert len(span_vectors(study)[1]) > len(TEXTS)
     assert len(encoder.seen) == n_seen
 
 
