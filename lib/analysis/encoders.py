@@ -32,7 +32,7 @@ CELLS_READ = ("embedder", "page_scorer", "page_scorer_light", "run")
 COMPARED = {"reference_mean": "first", "mean": "second"} | {name: name for name in ("difference", "low", "high")}
 COMPARED |= {"p_holm": "p"}
 #: Rows of the figure of both encoders.
-DRAWN = "dense multi_hyde_rerank dense_records hybrid_rrf_records page_scorer_light_order_records ahead".split()
+DRAWN = "dense multi_hyde_rerank dense_records hybrid_rrf_records page_scorer_light_order_records".split()
 MATCH, GIVEN, ALL = "filings matched", "filing given", "all filings"  # what a run searches
 
 

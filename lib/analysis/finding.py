@@ -130,13 +130,13 @@ def on_second_set(study: Study, k: int) -> pd.Series | None:
 
 
 def with_better_encoder(study: Study, before: pd.Series, k: int) -> dict[str, tuple[float, float]]:
-    """Page recall of dense search, also after the metadata match, and of Ahead: ``before`` (by method), and published
-    with the better encoder; empty where nothing is, or the profile has that encoder."""
+    """Page recall of dense search, also after the metadata match: ``before`` (by method), and published with the better
+    encoder; empty where nothing is, or the profile has that encoder."""
     published = Published.of(study.dataset.name, encoders.BETTER)
     if published is None or study.profile.name == encoders.BETTER:
         return {}
     rows = read_csv(published.file(SUMMARY_FILE), k="Int64")
     is_wanted = (rows["k"] == k) & (rows["condition"] == "standard") & (rows["metric"] == "page_recall")
     after = rows[is_wanted].set_index("method")["mean"]
-    names = [name for name in ("dense", "dense_records", "ahead") if name in before and name in after]
+    names = [name for name in ("dense", "dense_records") if name in before and name in after]
     return {name: (before[name], after[name]) for name in names}

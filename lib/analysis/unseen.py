@@ -53,6 +53,17 @@ PROSE = {
     "Spans in context, from dense search, both after the match": ("spans_records", "dense_records"),
     "The untrained sum, from matched hybrid search": ("ahead_untrained", "hybrid_rrf_records"),
 }
+MISSED = Path(__file__).with_name("unseen_missed.csv")  # why Ahead missed pages, as a language model read them
+#: Kinds of MISSED, the first that holds.
+KINDS = {
+    "equivalent": "another retrieved page answers in full",
+    "filing": "no page of the right filing is retrieved",
+    "continuation": "the page before or after is retrieved",
+    "several": "one of several gold pages is missing",
+    "words": "the gold page says it in other words",
+    "other part": "pages on the topic, not on what is asked",
+    "other": "another reason",
+}
 #: Rows that are compared with both encoders.
 ENCODED = ("dense", "dense_records", "hybrid_rrf_records")
 LEVELS = ["doc_recall", "page_recall", "page_recall_pooled", "page_recall_lenient"]
@@ -120,6 +131,13 @@ def prose_recalls(other: Study) -> pd.DataFrame:
     before = read_csv(Path(__file__).with_name(f"{BEFORE}.csv")).set_index("question_id")["page_recall"]
     values = pd.DataFrame({name: metrics[name, "page_recall", 5] for name in here})
     return values.assign(**{BEFORE: before.reindex(values.index)}).dropna(axis=1)
+
+
+def missed_by_kind(other: Study) -> pd.DataFrame:
+    """Why Ahead missed gold pages of unseen companies at 5, each read once: kinds × question types and ``All``."""
+    read = read_csv(MISSED).merge(other.questions[["question_id", "question_type"]], on="question_id")
+    table = pd.crosstab(read["kind"], read["question_type"]).reindex(KINDS, fill_value=0)
+    return table.assign(All=table.sum(axis=1)).rename(KINDS).rename_axis("Why").rename_axis(columns=None)
 
 
 def better_encoder(other: Study, k: int = 5) -> pd.DataFrame | None:

@@ -92,7 +92,8 @@ def test_other_questions_are_searched_with_the_saved_ranker_and_every_page_comes
     run = runs.rank(scores, study.questions, study.chunks, 5)
     top = run[run["rank"] == 1].set_index("question_id")
     assert top["doc_name"].tolist() == study.questions["doc_name"].tolist()
-    assert "kinds" not in options or top["page"].tolist()[:2] == [1, 3]
+    assert "kinds" not in options or top["page"].tolist()[0] == 1
+    assert "kinds" not in options or {3} <= set(run.loc[run["question_id"] == "q2", "page"][:2])
     assert not run.duplicated(["question_id", "doc_name", "page"]).any()
     candidates = study.candidates("oracle-document")
     assert np.array_equal(np.isfinite(search.score(study, candidates, **options)), candidates)
