@@ -168,10 +168,12 @@ class Published:
         )
 
     def settings(self, profile: Settings) -> Settings:
-        """The sections of a profile with the values that the results were made with."""
+        """The sections of a profile with the values that the results were made with, where both have the same settings:
+        of rows that read another section, nothing published is found."""
         dataset, about = self.dataset(), self.manifest["settings"]
         of_sets = profile.for_sets(dataset.collection, dataset.name)
-        return of_sets.updated({name: value for name, value in about.items() if name in of_sets})
+        same = [name for name, value in about.items() if _same_settings(value, of_sets.get(name))]
+        return of_sets.updated({name: about[name] for name in same})
 
     def generations(self, questions: pd.DataFrame) -> list[dict]:
         """The published generations as records; echoes of questions, which are gaps, are put back where these are."""
@@ -183,6 +185,13 @@ class Published:
             if (pieces := record.pop("pieces", None)) and text_of is not None:
                 record["text"] = from_pieces(pieces, text_of[record["question_id"]])
         return records
+
+
+def _same_settings(value: object, now: object) -> bool:
+    """Whether a published section has the settings of a profile's; a name or number is one setting."""
+    if isinstance(value, dict) and isinstance(now, dict):
+        return value.keys() == now.keys()
+    return now is not None and not isinstance(now, dict)
 
 
 class Runs(Mapping[tuple[str, str], pd.DataFrame]):
