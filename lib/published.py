@@ -170,10 +170,16 @@ class Published:
     def settings(self, profile: Settings) -> Settings:
         """The sections of a profile with the values that the results were made with, where both have the same settings:
         of rows that read another section, nothing published is found."""
-        dataset, about = self.dataset(), self.manifest["settings"]
+        dataset = self.dataset()
         of_sets = profile.for_sets(dataset.collection, dataset.name)
-        same = [name for name, value in about.items() if _same_settings(value, of_sets.get(name))]
-        return of_sets.updated({name: about[name] for name in same})
+        other = self.redefined(of_sets)
+        return of_sets.updated({name: value for name, value in self.manifest["settings"].items() if name not in other})
+
+    def redefined(self, profile: Settings) -> set[str]:
+        """The sections that have other settings than those of a profile, or are in one of both alone."""
+        about = self.manifest["settings"]
+        names = {*about, *profile} - {"sets"}
+        return {name for name in names if not _same_settings(about.get(name), profile.get(name))}
 
     def generations(self, questions: pd.DataFrame) -> list[dict]:
         """The published generations as records; echoes of questions, which are gaps, are put back where these are."""
@@ -191,7 +197,7 @@ def _same_settings(value: object, now: object) -> bool:
     """Whether a published section has the settings of a profile's; a name or number is one setting."""
     if isinstance(value, dict) and isinstance(now, dict):
         return value.keys() == now.keys()
-    return now is not None and not isinstance(now, dict)
+    return not isinstance(value, dict) and not isinstance(now, dict) and None not in (value, now)
 
 
 class Runs(Mapping[tuple[str, str], pd.DataFrame]):

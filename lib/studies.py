@@ -103,8 +103,16 @@ def check_parameters(given: dict[str, object], profile: str) -> None:
 
 def without_unpublished(published: Published, settings: Settings, say: Callable[[str], None]) -> Settings:
     """The settings of a study without filings, in which rows that have no published run are not measured."""
-    published_rows = {place.partition("/")[2] for place in published.manifest["runs"]}
-    unpublished = [name for name in dict.fromkeys(name for name, _ in measured(settings)) if name not in published_rows]
+    published_rows, other = (
+        {place.partition("/")[2] for place in published.manifest["runs"]},
+        published.redefined(settings),
+    )
+
+    def is_published(name: str) -> bool:
+        row = METHODS[name]
+        return name in published_rows and other.isdisjoint(row.settings) and all(map(is_published, row.uses))
+
+    unpublished = [name for name in dict.fromkeys(name for name, _ in measured(settings)) if not is_published(name)]
     if not unpublished:
         return settings
     say(f"Left out, as no run of them is published and the filings are not here: {', '.join(unpublished)}")
