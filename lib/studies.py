@@ -103,10 +103,8 @@ def check_parameters(given: dict[str, object], profile: str) -> None:
 
 def without_unpublished(published: Published, settings: Settings, say: Callable[[str], None]) -> Settings:
     """The settings of a study without filings, in which rows that have no published run are not measured."""
-    published_rows, other = (
-        {place.partition("/")[2] for place in published.manifest["runs"]},
-        published.redefined(settings),
-    )
+    published_rows = {place.partition("/")[2] for place in published.manifest["runs"]}
+    other = published.redefined(settings)
 
     def is_published(name: str) -> bool:
         row = METHODS[name]

@@ -24,7 +24,7 @@ from lib.method import Search
 if TYPE_CHECKING:
     import lightgbm  # takes seconds to load
 
-VERSION = 5
+VERSION = 5  # raised when the same settings give pages other features, or trees that are trained otherwise
 TREES = {"objective": "lambdarank", "lambdarank_truncation_level": 10, "bagging_freq": 1, "verbose": -1}
 TREES |= {"num_threads": 1, "deterministic": True, "force_row_wise": True}  # the same data gives the same trees
 SECTIONS = ("ahead", "spans", "bm25")

@@ -188,6 +188,16 @@ def tried() -> pd.DataFrame:
     return table.reset_index().rename_axis(columns=None)
 
 
+#: Rows of :func:`tried` that part what spans and narrative questions add: neither, each, both, and what is kept.
+STEPS_TRIED = (
+    "MiniLM's windows and heads; trained without narrative questions",
+    "spans of 126, the first span, stretches of two; trained without narrative questions",
+    "MiniLM's windows and heads",
+    "spans of 126, the first span, stretches of two",
+    "spans behind Item, Note and heading, questions without company and periods",
+)
+
+
 def by_view(by_sets: pd.DataFrame) -> pd.DataFrame:
     """What the ranker loses without each view, of :func:`by_set`: view and, behind each set's name, ``_difference``,
     ``_low`` and ``_high``."""

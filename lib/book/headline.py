@@ -36,6 +36,7 @@ from lib.study import Study
 
 ALT = "Stacked bars of the pages with evidence: found, page not retrieved, and filing not retrieved."  # of the README's
 MOST_PARAMETERS = 1e9  # of a small model
+SHOWN_MODELS = ("embedder", "spans", "rerank", "generator")  # roles of models that the first page names
 STRICT = ("ahead", "ahead_general")  # trained rows that the first page shows
 Strict = Mapping[str, pd.DataFrame]
 NO_FOLDS: Strict = MappingProxyType({})
@@ -145,7 +146,7 @@ def trust(study: Study, found: "Found") -> list[str]:
         n_companies=study.questions["company"].nunique(),
         named=(label == NAMED[0]).mean() if len(label) else None,
         is_small=has_small_models(study),
-        models=[models[role]["title"] for role in ("embedder", "rerank", "generator") if role in models],
+        models=list(dict.fromkeys(models[role]["title"] for role in SHOWN_MODELS if role in models)),
     )
     return [*map(typeset, text.splitlines())]
 

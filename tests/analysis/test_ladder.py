@@ -107,6 +107,7 @@ def test_views_that_were_tried_have_a_column_for_each_set():
     found = ladder.tried()
     assert [*found] == ["variant", "financebench", "page-questions", "narrative-questions"]
     assert found["variant"].is_unique
+    assert {*ladder.STEPS_TRIED} <= {*found["variant"]}
     assert found.notna().all(axis=None)
 
 
