@@ -191,7 +191,7 @@ def tried() -> pd.DataFrame:
 #: Rows of :func:`tried` that part what spans and narrative questions add: neither, each, both, and what is kept.
 STEPS_TRIED = (
     "MiniLM's windows and heads; trained without narrative questions",
-    "spans of 126, the first span, stretches of two; trained without narrative questions",
+    "trained without narrative questions",  # on spans of 126, the first span, stretches of two
     "MiniLM's windows and heads",
     "spans of 126, the first span, stretches of two",
     "spans behind Item, Note and heading, questions without company and periods",
