@@ -55,6 +55,12 @@ def test_there_are_no_outputs_and_nothing_of_extras(code):
     assert not [cell.id for cell in code if re.search(r"(?m)^\s*(from|import) extras\b", cell.source)]
 
 
+def test_what_is_shown_or_said_ends_its_cell(code):
+    """Jupyter displays the last expression of a cell alone: a table above it would be drawn and not be seen."""
+    above = [(cell.id, ast.unparse(node)) for cell in code for node in ast.parse(cell.source).body[:-1]]
+    assert [place for place in above if place[1].startswith(("study.show(", "study.say("))] == []
+
+
 def test_it_begins_with_a_question_and_a_computed_finding_and_ends_with_what_to_remember(cells, code, prose):
     assert prose[0].splitlines()[0].endswith("?")
     finding = next(cell for cell in code if "study.say(" in cell.source)
