@@ -40,6 +40,7 @@ _BESIDE = re.compile(
 _RESTATED = re.compile(r"\b(?:previously|originally|adjust\w*|restatement|impacts?|effect of|eliminations?)\b", re.I)
 EDGE, LOOSE_EDGE = 0.75, 2.0  # heights between right edges of a stack; of figures of different rows
 NEAR = 6.0  # points between the right edges of a title and of the figures below it
+SPARSE = 0.2  # of the figures of a column's fullest stack
 LONGEST_TITLE = 60  # characters of a column's title or a date
 _SMALL = re.compile(r"\d{1,2}(?:\.\d)?")  # as the number of a note
 
@@ -62,6 +63,7 @@ class Head(NamedTuple):
     has_notes: bool = False
     n_beside: int = 0
     is_adjusted: bool = False
+    is_mixed: bool = False  # whether per cents stand among the periods, and not behind them
     beside: tuple[Cell, ...] = ()  # titles of columns that are no values of a period
 
 
@@ -107,35 +109,67 @@ def spans_of(text: str) -> list[int]:
     return list(dict.fromkeys(_LENGTHS.get(one.lower(), 3 if one else 6) for one in found))
 
 
-def head_of_text(heads: Sequence[GridRow], titles: Sequence[str]) -> Head:
-    """The head that rows of years make, in the order of their cells; ``titles`` are the other lines of the block."""
-    spans, dated, n_shares = {}, [], 0
-    for head in heads:
-        spans |= dict.fromkeys(spans_of(head.label))
-        if head.figures:
-            ends = [(MONTHS[m[1].lower()[:3]], m[2]) for m in _MONTH_ALONE.finditer(head.label)]
-            if len(ends) != len(head.figures):
-                ends = (ends[-1:] or [(None, None)]) * len(head.figures)
-            dated += [
-                (int(cell.text), month, day and int(day)) for cell, (month, day) in zip(head.figures, ends, strict=True)
-            ]
-            n_shares += sum("%" in cell.text for cell in head.cells)
-        elif not (_COMPARES.search(_MONTH_ALONE.sub(" ", head.label)) and len(dates_of(head.label)) == 2):
-            dated += dates_of(head.label)
-    half = len(dated) // 2
-    first, second = dated[:half], dated[half:]
-    is_title = [year for year, *_ in first] == [year for year, *_ in second]
-    is_title &= all(one[1] in (None, other[1]) or other[1] is None for one, other in zip(first, second, strict=False))
-    if half and len(spans) < 2 and is_title:
-        dated = second  # a title that names the same years
+def head_of_text(block: Sequence[GridRow], is_joined: bool = False) -> Head:
+    """The head that a block of rows makes, in the order of their cells: rows of years, and the other titles of columns.
+
+    A date before the years of a row is of a column where ``is_joined``, else of the table's title.
+    """
+    heads = [row for row in block if is_head(row)]
+    titles = [row.label for row in block if not is_head(row) and len(row.label) <= LONGEST_TITLE]
+    of_rows = [dated_in(row, is_joined) for row in heads]
+    dated = [one for of_row in of_rows for one in of_row]
+    ends = [of_row[0] for row, of_row in zip(heads, of_rows, strict=True) if not row.figures and len(of_row) == 1]
+    spans = dict.fromkeys(length for row in heads for length in spans_of(row.label))
+    n_shares = sum("%" in cell.text for row in heads if row.figures for cell in row.cells)
+    dated = without_title(dated, ends, len(spans))
     if len(dated) > MOST_COLUMNS:
         return Head(())
     each = len(dated) // len(spans) if spans and len(dated) % len(spans) == 0 else 0
     months = [length for length in spans for _ in range(each)] or [None] * len(dated)
     columns = tuple(Column(year, n, month, day) for (year, month, day), n in zip(dated, months, strict=True))
     text = " ".join([*titles, *(head.label for head in heads)])
-    shares = n_shares + sum(bool(_BESIDE.search(title)) and "note" not in title.lower() for title in titles)
-    return Head(columns, bool(re.search(r"\bnotes?\b(?! to)", text, re.I)), shares, bool(_RESTATED.search(text)))
+    n_shares += sum(map(is_of_shares, titles))
+    places = [n for n, row in enumerate(block) if is_head(row)]
+    among = block[places[0] : places[-1]] if places else []
+    is_mixed = any(is_of_shares(row.label) for row in among if len(row.label) <= LONGEST_TITLE)
+    has_notes = bool(re.search(r"\bnotes?\b(?! to)", text, re.I))
+    return Head(columns, has_notes, n_shares, bool(_RESTATED.search(text)), is_mixed)
+
+
+def is_of_shares(title: str) -> bool:
+    """Whether a title is of a column of per cents or changes."""
+    return bool(_BESIDE.search(title)) and "note" not in title.lower()
+
+
+Dated = tuple[int, int | None, int | None]  # year, month, day
+
+
+def dated_in(head: GridRow, is_joined: bool) -> list[Dated]:
+    """The dates of a row of a head; that of its label before years alone only where ``is_joined``."""
+    named = dates_of(head.label)
+    if not head.figures:
+        return [] if _COMPARES.search(_MONTH_ALONE.sub(" ", head.label)) and len(named) == 2 else named
+    years = [int(cell.text) for cell in head.figures]
+    if is_joined and len(named) == 1 and named[0][0] not in years:
+        years = [named[0][0], *years]
+    months = [(MONTHS[one[1].lower()[:3]], one[2] and int(one[2])) for one in _MONTH_ALONE.finditer(head.label)]
+    months = months if len(months) == len(years) else (months[-1:] or [(None, None)]) * len(years)
+    return [(year, *month) for year, month in zip(years, months, strict=True)]
+
+
+def without_title(dated: Sequence[Dated], ends: Sequence[Dated], n_spans: int) -> list[Dated]:
+    """The dates of columns, without those of a title that has the same years; ``ends`` stand on lines of their own."""
+    half = len(dated) // 2
+    first, second = dated[:half], dated[half:]
+    is_title = [year for year, *_ in first] == [year for year, *_ in second]
+    is_title &= all(one[1] in (None, other[1]) or other[1] is None for one, other in zip(first, second, strict=False))
+    if half and n_spans < 2 and is_title:
+        return list(second)
+    (year, month, day), rest = (dated[0], dated[1:]) if dated else ((0, None, None), [])
+    again = [one for one in rest if one[0] == year and one[1] in (None, month)]
+    if again and n_spans < 2 and [*dated[:1]] == [*ends[:1]] and len({one[0] for one in rest}) == len(rest):
+        return [one if one[1] else (one[0], month, day) for one in rest]
+    return list(dated)
 
 
 def head_of_places(block: Sequence[GridRow]) -> Head:
@@ -162,7 +196,7 @@ def head_of_places(block: Sequence[GridRow]) -> Head:
     text = " ".join(cell.text for cell in around)
     has_notes = any(re.search(r"\bnotes?\b(?! to)", cell.text, re.I) for cell in beside)
     columns.sort(key=lambda column: column.place.left)
-    return Head(tuple(columns), has_notes, len(beside), bool(_RESTATED.search(text)), beside)
+    return Head(tuple(columns), has_notes, len(beside), bool(_RESTATED.search(text)), beside=beside)
 
 
 def _is_apart(one: Cell, other: Cell) -> bool:
@@ -236,7 +270,8 @@ def stacks_of(rows: Sequence[GridRow], height: float) -> list[Cell]:
 
 def aligned(head: Head, stacks: Sequence[Cell], figures: Sequence[Sequence[str]]) -> tuple[list[int | None], bool]:
     """The stack of figures that each column's year stands above, None where none does, and whether one of several was
-    chosen; ``figures`` are those of each stack. Stacks of notes, footnotes and per cents are left out."""
+    chosen; ``figures`` are those of each stack. Stacks of notes, footnotes and per cents are left out, and those of a
+    few rows beside a full one: figures at the end of a label."""
     titles = [*(column.place for column in head.columns), *head.beside]
     owners = [min(range(len(titles)), key=lambda n: _apart(titles[n], stack)) for stack in stacks]
     wide = [n for n, texts in enumerate(figures) if not all(map(_SMALL.fullmatch, texts))]
@@ -245,13 +280,15 @@ def aligned(head: Head, stacks: Sequence[Cell], figures: Sequence[Sequence[str]]
         if owners[n] < len(head.columns) and not all(map(NUMBERED.fullmatch, texts))
         and not (n not in wide and wide and n < wide[0])
     ]  # fmt: skip
+    fullest = {owner: max(len(figures[n]) for n in kept if owners[n] == owner) for owner in {owners[n] for n in kept}}
+    kept = [n for n in kept if len(figures[n]) > SPARSE * fullest[owners[n]]]
     amounts = [n for n in kept if not all("%" in text for text in figures[n])]
     if len(kept) == len(head.columns) or len(amounts) == len(head.columns):
         return list(kept if len(kept) == len(head.columns) else amounts), False
     found, is_chosen = [], False
     for n, column in enumerate(head.columns):
         mine = [one for one in kept if owners[one] == n]
-        mine = [one for one in mine if not all("%" in text for text in figures[one])] or mine
+        mine = [one for one in mine if one in amounts] or mine
         below = [one for one in mine if abs(column.place.right - stacks[one].right) <= NEAR] if len(mine) > 1 else mine
         is_chosen |= len(mine) > 1
         found.append(next(iter(below or mine), None))

@@ -1,6 +1,7 @@
 """Printed figures: numbers in the styles of the world, dashes, per cents and marks of footnotes."""
 
 import re
+from calendar import month_name
 from collections.abc import Iterable
 
 from lib.text.characters import plain
@@ -18,6 +19,12 @@ DASH = re.compile(rf"{_SIGN}+|(?:nil|n/?[am]|nm)\.?", re.I)
 MARK = re.compile(r"(?:\((?:\d{1,2}|[a-z]{1,3})\)|[*†‡§¹²³]|\[\d{1,2}\]),?\s*")
 RAISED = re.compile(r"(?<=[\d)%])[⁰¹²³⁴⁵⁶⁷⁸⁹]+(?:[,⁾][⁰¹²³⁴⁵⁶⁷⁸⁹]+)*")
 NUMBERED = re.compile(r"\(\d{1,2}\)")
+_DATE = re.compile(r"(?<![\w/.-])(\d{1,2})([/.])(\d{1,2})\2((?:19|20)\d\d)\d?(?![\w/]|[.-]\d)")
+_FROM_TO = re.compile(
+    rf"(?<![\w/.-])1\.(\d{{1,2}})\.(?:(?:19|20)\d\d)?{_GAP}*{_SIGN}{_GAP}*"
+    r"(?=\d{1,2}\.(\d{1,2})\.(?:19|20)\d\d)"
+)
+_LENGTHS = {3: "Three", 6: "Six", 9: "Nine", 12: "Twelve"}
 ENGLISH, CONTINENTAL = ",.", ".,"  # thousands' sign, decimal sign
 _IS_ENGLISH = re.compile(r"\d{1,3}(?:,\d{3}){2,}|\d,\d{3}\.\d+|(?<![\d.,])\d+\.\d{1,2}(?!\d)")
 _IS_CONTINENTAL = re.compile(r"\d{1,3}(?:\.\d{3}){2,}|\d\.\d{3},\d+|(?<![\d.,])\d+,\d{1,2}(?!\d)")
@@ -67,5 +74,24 @@ def number(text: str, style: str = ENGLISH) -> float | None:
 
 
 def readable(text: str) -> str:
-    """A text in plain characters with one kind of space, without the raised marks of footnotes behind figures."""
-    return RAISED.sub("", re.sub(r"[^\S\n]", " ", plain(text)))
+    """A text in plain characters with one kind of space, dates of numbers in words, and without the raised marks of
+    footnotes behind figures."""
+    text = RAISED.sub("", re.sub(r"[^\S\n]", " ", plain(text)))
+    return _DATE.sub(_date_in_words, _FROM_TO.sub(_period_in_words, text))
+
+
+def _period_in_words(match: re.Match) -> str:
+    """``1.1.-31.12.2022`` as Twelve months ended and its last day."""
+    length = (int(match[2]) - int(match[1])) % 12 + 1
+    return f"{_LENGTHS[length]} months ended " if length in _LENGTHS else match[0]
+
+
+def _date_in_words(match: re.Match) -> str:
+    """``3/25/2023`` as March 25, 2023, ``31.12.2022`` as December 31, 2022; the year alone where the month is open. The
+    mark of a footnote may stand behind the year."""
+    first, point, second, year = int(match[1]), match[2], int(match[3]), match[4]
+    day, month = (first, second) if point == "." or first > 12 else (second, first)
+    is_open = point == "/" and first != second and max(first, second) <= 12
+    if not (1 <= day <= 31 and 1 <= month <= 12):
+        return match[0]
+    return year if is_open else f"{month_name[month]} {day}, {year}"

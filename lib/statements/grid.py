@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from lib.data.pdf import Word
 from lib.statements.figures import MARK, NUMBERED, SPACES, is_figure, readable
+from lib.statements.labels import YEAR
 from lib.statements.money import signs
 
 MARK_GAP = 2.5  # from a figure to its bracket or per cent, in heights of a line
@@ -47,6 +48,7 @@ def rows_of_text(text: str) -> list[GridRow]:
     """The rows of a page's text, a cell a line; a label goes on in the next line where that begins in lower case."""
     rows: list[GridRow] = []
     label, cells, figures, n_marks = "", [], [], 0
+    inline: list[Cell] = []  # figures that a line ends with; part of the label where figures stand below it
 
     def close() -> None:
         if label or figures:
@@ -58,6 +60,8 @@ def rows_of_text(text: str) -> list[GridRow]:
         line = " ".join(raw.split())
         found, marks = figures_in(line, joins)
         if found or marks or not without_signs(line):
+            if found and inline:
+                label, figures, inline = " ".join(cell.text for cell in cells), [], []
             figures += found
             n_marks += marks * bool(figures)
             if "%" in line and not found and figures and not re.fullmatch(r".*%|(?:19|20)\d\d", figures[-1].text):
@@ -70,7 +74,7 @@ def rows_of_text(text: str) -> list[GridRow]:
         else:
             close()
             label, cells = words, [Cell(line)]
-        figures, n_marks = inline, 0
+        figures, n_marks = [*inline], 0
     close()
     return rows
 
@@ -89,7 +93,11 @@ def figures_in(line: str, joins: bool = False) -> tuple[list[Cell], int]:
     if is_figure(plain) and (joins or not INNER.search(plain)):
         return [Cell(plain)], 0
     tokens = plain.split()
-    marks = [token for token in tokens if MARK.fullmatch(token) and not NUMBERED.fullmatch(token)]
+    is_year = [False, *(bool(YEAR.fullmatch(token)) for token in tokens)]
+    marks = [
+        token for token, of_year in zip(tokens, is_year, strict=False)
+        if MARK.fullmatch(token) and (of_year or not NUMBERED.fullmatch(token))
+    ]  # fmt: skip
     rest = [token for token in tokens if token not in marks and token not in (")", "%")]
     if not all(map(is_figure, rest)) or re.fullmatch(r"[()%\s]*", plain):
         return [], len(marks) if marks and not rest else 0

@@ -81,7 +81,7 @@ def money_of(text: str) -> Money:
     if len(text) > LONGEST_STATEMENT:
         return Money()
     patterns = _statements() if len(text) <= LONGEST_ALONE else _statements()[:2]
-    for part in re.split(r"[;,]|\bexcept\b", text):
+    for part in re.split(r"[;,|]|\bexcept\b", text):
         match = next(filter(None, (pattern.search(part) for pattern in patterns)), None)
         if match and (not _NOT_AMOUNTS.search(part) or _AMOUNTS.search(part)):
             return Money(match.lastgroup, currency_of(text))

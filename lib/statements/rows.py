@@ -9,22 +9,13 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import date
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from statistics import median
 from typing import NamedTuple
 
 from lib.data.pdf import Word
-from lib.statements.columns import (
-    LONGEST_TITLE,
-    Column,
-    Head,
-    aligned,
-    anchors_of,
-    head_of_places,
-    head_of_text,
-    is_head,
-    stacks_of,
-)
+from lib.statements.blocks import unfolded
+from lib.statements.columns import Column, Head, aligned, anchors_of, head_of_places, head_of_text, is_head, stacks_of
 from lib.statements.figures import NUMBERED, is_ambiguous, number, style_of
 from lib.statements.grid import Cell, GridRow, printed_lines, rows_of_text, rows_of_words
 from lib.statements.labels import MARKS, MONTHS, kind_of
@@ -136,25 +127,25 @@ class _Reader:
 
 def lines_of(text: str, before: str = "") -> tuple[Line, ...]:
     """The rows of a page's tables from its text of one cell a line; rows without a year above them are left out."""
-    rows = rows_of_text(text)
-    reader, heads, titles = _Reader(rows), [], []
-    head, is_first = Head(()), True
-    for row in map(_as_date, rows):
+    rows = [*map(_as_date, rows_of_text(unfolded(text)))]
+    reader, block = _Reader(rows), []
+    head, is_first = head_below(rows), True
+    for row in rows:
         if is_head(row) and not _is_item_of_years(row, head):
             reader.see(row.label)
-            heads.append(row)
+            block.append(row)
         elif not row.figures:
             reader.see(row.label)
-            titles.append(row.label)
+            block.append(row)
             reader.section = row.label.strip(EDGES) or reader.section
         else:
-            found = head_for(row, heads, [title for title in titles[-MOST_TITLES:] if len(title) <= LONGEST_TITLE])
-            has_prose = any(len(one) > LONGEST_TEXT for one in titles)
-            if is_first and before and not (found.columns or has_prose):
+            found = head_for(row, near(block))
+            has_prose = any(len(one.label) > LONGEST_TEXT for one in block)
+            if is_first and before and not (found.columns or head.columns or has_prose):
                 head, of_table = last_head(before)
                 reader.money = reader.money if reader.money.unit else of_table
             head = found if found.columns else Head(()) if has_prose else head
-            heads, titles, is_first = [], [], False
+            block, is_first = [], False
             if head.columns:
                 values, doubts, rest = fitted(row, head, reader)
                 if values:
@@ -164,14 +155,31 @@ def lines_of(text: str, before: str = "") -> tuple[Line, ...]:
     return tuple(reader.lines)
 
 
-def head_for(row: GridRow, heads: Sequence[GridRow], titles: Sequence[str]) -> Head:
-    """The head of a table whose first row this is: of all rows of years above it, else of the last ones that make as
-    many columns as the row has figures, as a date above the title is of no column."""
-    whole = head_of_text(heads, titles)
-    if len(whole.columns) > len(row.figures):
-        parts = (head_of_text(heads[start:], titles) for start in range(1, len(heads)))
-        return next((part for part in parts if len(part.columns) == len(row.figures)), whole)
-    return whole
+def near(block: Sequence[GridRow]) -> list[GridRow]:
+    """The rows of years of a block, and the last ones of words among them."""
+    places = [n for n, row in enumerate(block) if not is_head(row)]
+    far = {*places[:-MOST_TITLES]}
+    return [row for n, row in enumerate(block) if n not in far]
+
+
+def head_for(row: GridRow, block: Sequence[GridRow]) -> Head:
+    """The head of a table whose first row this is: of all rows of years above it, where another part of them does not
+    make as many columns as the row has figures. A date above the title is of no column; one before years may be."""
+    whole, n = head_of_text(block), len(row.figures)
+    if len(whole.columns) == n:
+        return whole
+    starts = [place for place, one in enumerate(block) if is_head(one)][1:]
+    others = [head_of_text(block, is_joined=True), *(head_of_text(block[start:]) for start in starts)]
+    return next((one for one in others if len(one.columns) == n), whole)
+
+
+def head_below(rows: Sequence[GridRow]) -> Head:
+    """The head that stands behind the last row of a page, where its text has it so: years alone, without per cents."""
+    block = [*takewhile(lambda row: is_head(row) or not row.figures, reversed(rows))][::-1]
+    above = [*takewhile(lambda row: is_head(row) or not row.figures, rows)]
+    years = [row for row in block if is_head(row) and row.figures]
+    head = head_of_text([*above, *years]) if years and len(block) < len(rows) else Head(())
+    return Head(()) if head.n_beside else head
 
 
 def last_head(text: str) -> tuple[Head, Money]:
@@ -212,7 +220,7 @@ def fitted(row: GridRow, head: Head, reader: _Reader) -> tuple[list[str], list[s
     values = [cell.text for cell in cells]
     if len(cells) == 2 * n and not head.n_beside and reader.section and n > 1:
         return values[:n], doubts, values[n:]
-    if len(cells) > n and not (head.n_beside and len(cells) - n <= head.n_beside):
+    if len(cells) > n and (head.is_mixed or len(cells) - n > head.n_beside):
         doubts.append(MORE)
     elif len(cells) == n and head.has_notes and re.fullmatch(r"\d{1,2}", cells[0].text) and n > 1:
         doubts.append(MORE)  # a note and a blank may be there
@@ -259,10 +267,11 @@ def _lines_of_part(words: Sequence[Word]) -> list[Line]:
 
 
 def _ends_table(row: GridRow) -> bool:
-    """Whether a row is of prose, or titles of other columns."""
+    """Whether a row is of prose, or titles of other columns; a heading may go over two lines."""
     words = [cell for cell in row.cells if re.search(r"[a-z]{2}", cell.text, re.I)]
     is_side_by_side = any(after.left > before.right for before, after in pairwise(words))
-    return is_side_by_side or any(len(cell.text) > LONGEST_LABEL for cell in words)
+    is_sentence = len(row.label) > LONGEST_LABEL and row.label.endswith(".")
+    return is_side_by_side or is_sentence or len(row.label) > LONGEST_TEXT
 
 
 def _read_table(table: Sequence[_Row], head: Head, height: float, reader: _Reader) -> None:
