@@ -17,6 +17,7 @@ from lib.files import read_yaml
 from lib.filings.identity import asked_period, quarters_in, years_in
 from lib.filings.names import COMMON_ACRONYMS, alphanumeric, forms
 from lib.metrics.answers import asked_unit
+from lib.statements.columns import months_of_weeks
 from lib.statements.formulas import (
     at,
     canonical,
@@ -33,7 +34,6 @@ from lib.statements.money import currency_of
 
 NUMBERS = {"two": 2, "three": 3, "four": 4, "five": 5, "ten": 10}
 MONTHS = {"three": 3, "six": 6, "nine": 9, "twelve": 12}
-WEEKS = {"13": 3, "26": 6, "39": 9, "52": 12, "53": 12}
 MONTH_NUMBERS = {name.lower(): number for number, name in enumerate(month_abbr) if name}
 UNSAID = "what is asked"
 LAST_YEARS = 10  # of an average
@@ -42,6 +42,7 @@ _FILE = read_yaml(Path(__file__).with_name("asked.yaml"))
 _PATTERNS = {name: re.compile("".join(pieces), re.I) for name, pieces in _FILE.items()}
 DEFINED, TERMS, FILLER = map(_PATTERNS.get, "defined terms filler".split())
 DIGITS, IN_PERCENT, DATE, FRAMING = map(_PATTERNS.get, "digits in_percent date framing".split())
+USING = re.compile(r"\s(?:using|based on|by adding)\s", re.I)
 CLAUSE = re.compile(r"[:,]\s+(?=(?:what|how (?:much|many|high|large)|which)\b)", re.I)
 YEAR_BEFORE, YEAR_AFTER, OF_FILING = map(_PATTERNS.get, "year_before year_after of_filing".split())
 #: Signs that make a text in words a formula.
@@ -91,6 +92,7 @@ class Definition(NamedTuple):
     rows: dict[str, str]
     text: str
     with_what: str  # "with year-end balances"
+    term: str  # the formula or the line item that is defined, where it has a name
 
 
 def asked_for(question: str, names: Sequence[str]) -> Wanted:
@@ -113,12 +115,10 @@ def asked_for(question: str, names: Sequence[str]) -> Wanted:
             continue
         unread += [token.text for token in more.read if token.kind in ("WORD", *(() if definition else ("NAME",)))]
     source, form, formula = source_of(node), node.form, node.formula
-    if definition and node.is_made and not {*names_in(formula)} <= {*names_in(definition.node.formula)}:
-        problem = problem or "the definition is of a part of what is asked for"
     if definition:
-        defined, why = combined(definition, node)
+        defined, why = part_of(definition, node) or combined(definition, node)
         problem, formula = problem or why, defined.formula
-        source, rows = "question", definition.rows if not is_list(definition.node) else rows
+        source, rows = "question", rows | definition.rows if not is_list(definition.node) else rows
         form = form_of(defined, node, " ".join(rest))
         unread = [word for word in unread if not TERMS.fullmatch(word)] + definition.unread
     elif node.parts:
@@ -224,7 +224,7 @@ def definition_in(sentences: Sequence[str]) -> tuple[Definition | None, str]:
     problem = ""
     for sentence in sentences:
         for match in DEFINED.finditer(sentence):
-            what = within_brackets(match["what"]).strip(" .,:")
+            about, what = parts_of(match)
             kinds = [token.kind for token in tokens_in(clean(what))]
             if "NAME" not in kinds and not (OPERATORS & {*kinds} - {"AVERAGE", "EXCEPT", "RATIO"} and "WORD" in kinds):
                 continue
@@ -238,8 +238,19 @@ def definition_in(sentences: Sequence[str]) -> tuple[Definition | None, str]:
             term = sentence[: match.start()] if not re.search(r"[?]|\b(?:what|how|which)\b", sentence, re.I) else ""
             if node.is_made or is_list(node):
                 text = (term + match[0][: match.start("what") - match.start()] + within_brackets(match["what"])).strip()
-                return Definition(node, tokens.read, tokens.unread, tokens.rows, text, match["rest"] or ""), ""
+                names = [token.name for token in tokens_in(clean(f"{term} {about}")) if token.kind == "NAME"]
+                name = names[0] if len(names) == 1 else ""
+                return Definition(node, tokens.read, tokens.unread, tokens.rows, text, match["rest"] or "", name), ""
     return None, problem
+
+
+def parts_of(match: re.Match) -> tuple[str, str]:
+    """The words of a definition that name what is defined, and those that say as what: ``EBITDA using ...``."""
+    before, what = match[0][: match.start("what") - match.start()], within_brackets(match["what"]).strip(" .,:")
+    using = USING.search(what)
+    if using and [token.kind for token in tokens_in(clean(what[: using.start()]))].count("NAME") == 1:
+        return before + what[: using.start()], what[using.end() :]
+    return before, what
 
 
 def within_brackets(text: str) -> str:
@@ -293,6 +304,21 @@ def source_of(node: Node) -> str:
     if node.formula.startswith("("):
         return "library"
     return "row" if node.formula.startswith("row_") else "item"
+
+
+def part_of(definition: Definition, asked: Node) -> tuple[Node, str] | None:
+    """What is asked for, where the definition is of a part of it: of the term as it is defined, or of line items that
+    the formula of the library has, too; None where the definition is of the whole."""
+    term, listed = definition.term, {*names_in(definition.node.formula)}
+    if not asked.is_made or asked.formula.strip("()") == term.strip("()"):
+        return None
+    if is_list(definition.node):
+        has_all = listed <= {*names_in(asked.formula)} and "avg(" not in definition.node.formula + asked.formula
+        return (asked, "") if has_all else None
+    if term and term in asked.formula:
+        return replace(asked, formula=asked.formula.replace(term, f"({definition.node.formula})")), ""
+    is_whole = {*names_in(asked.formula)} <= listed
+    return None if is_whole else (asked, "the definition is of a part of what is asked for")
 
 
 def combined(definition: Definition, asked: Node) -> tuple[Node, str]:
@@ -395,8 +421,8 @@ def months_of(text: str, question: str) -> int | None:
     """The length of the period that is asked about, where a question names one."""
     if match := re.search(r"\b(three|six|nine|twelve) months?\b", text):
         return MONTHS[match[1]]
-    if match := re.search(r"\b(13|26|39|5[23]) weeks?\b", text):
-        return WEEKS[match[1]]
+    if match := re.search(r"\b(\d\d) weeks?\b", text):
+        return months_of_weeks(int(match[1]))
     if re.search(r"\b(?:first|second) half\b|\bh[12]\b", text):
         return 6
     if re.search(r"\byear to date\b|\bytd\b", text):
@@ -415,7 +441,7 @@ def end_of(question: str, year: int | None) -> date | None:
         of_year = int(found["year"]) if "year" in found else year
         if is_word or of_year is None:
             continue
-        month = MONTH_NUMBERS.get(found["month"].lower()) or int(found["month"])
+        month = MONTH_NUMBERS.get(found["month"].lower()[:3]) or int(found["month"])
         if 1 <= month <= 12:
             last = monthrange(of_year, month)[1]
             day = int(found.get("day", last))

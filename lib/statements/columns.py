@@ -11,6 +11,8 @@ from lib.statements.grid import Cell, GridRow
 from lib.statements.labels import LABELS_KEPT, MONTH, MONTHS, YEAR
 
 MOST_COLUMNS, MOST_ROWS = 12, 12  # of a head
+#: A month's name in full or by its first letters, and no other word that begins so.
+MONTH_WORD = "|".join(f"{name[:3]}(?:{name[3:]})?" for name in MONTH.split("|")) + "|sept"
 #: Words beside the years of a column's head.
 _HEAD_WORDS = re.compile(
     r"\b(?:fiscal|fy|years?|quarters?|months?|weeks?|periods?|ended|ending|as|of|at|the|for|and|in|except|per|share|data|"
@@ -19,17 +21,17 @@ _HEAD_WORDS = re.compile(
     re.I,
 )
 _SPAN = re.compile(
-    r"\b(?:(three|six|nine|twelve)\s+months|(13|26|39|5[23]|thirteen|twenty-six|thirty-nine|fifty-two|fifty-three)"
-    r"[\s-]+weeks|(?:fiscal )?(quarter|year)s?\s+end|(?<!\w)(?:q([1-4])|([1-4])q)\b|\bh[12]\b)", re.I
+    r"\b(?:(three|six|nine|twelve)\s+months|(\d\d|(?:twenty|thirty|fifty)-\w+|twelve|thirteen|sixteen)[\s-]+weeks|"
+    r"(?:fiscal )?(quarter|year)s?\s+end|(?<!\w)(?:q([1-4])|([1-4])q)\b|\bh[12]\b)", re.I
 )  # fmt: skip
-_LENGTHS = {"three": 3, "six": 6, "nine": 9, "twelve": 12, "13": 3, "26": 6, "39": 9, "52": 12, "53": 12}
-_LENGTHS |= {"thirteen": 3, "twenty-six": 6, "thirty-nine": 9, "fifty-two": 12, "fifty-three": 12}
-_LENGTHS |= {"quarter": 3, "year": 12}
+_LENGTHS = {"three": 3, "six": 6, "nine": 9, "twelve": 12, "quarter": 3, "year": 12}
+_WEEKS = {"twelve": 12, "thirteen": 13, "sixteen": 16, "twenty-four": 24, "twenty-six": 26, "thirty-six": 36}
+_WEEKS |= {"thirty-nine": 39, "fifty-two": 52, "fifty-three": 53}
 _DATE = re.compile(
-    rf"(?:\b(\d{{1,2}})(?:st|nd|rd|th)?\s+)?(?:\b({'|'.join(MONTHS)})[a-z]*\.?\s+(?:(\d{{1,2}}),?\s+)?)?"
+    rf"(?:\b(\d{{1,2}})(?:st|nd|rd|th)?\s+)?(?:\b({MONTH_WORD})\b\.?\s+(?:(\d{{1,2}}),?\s+)?)?"
     r"(?<![\d,.])((?:19|20)\d\d)(?!\d|,\d|\s?%)", re.I
 )  # fmt: skip
-_MONTH_ALONE = re.compile(rf"\b({'|'.join(MONTHS)})[a-z]*\b\.?(?:\s+(\d{{1,2}})\b)?", re.I)
+_MONTH_ALONE = re.compile(rf"\b({MONTH_WORD})\b\.?(?:\s+(\d{{1,2}})\b)?", re.I)
 _FISCAL = re.compile(r"(?<!\w)(?:FY|Q[1-4]|[1-4]Q|H[12])\s?['’]?(\d\d|20\d\d)\b", re.I)
 _COMPARES = re.compile(r"\b(?:vs?\.?|versus|compared|change[sd]?|over|to)\b|[/–-]\s*(?:19|20)\d\d", re.I)
 #: Titles of columns that are no values of a period.
@@ -86,7 +88,7 @@ def _rest(label: str) -> int:
     """How many letters a label has beside the words of a head."""
     rest = re.sub(r"\([^()]*\)|\bchange\b|\bvs?\b|%", " ", label, flags=re.I)
     rest = _FISCAL.sub(" ", _SPAN.sub(" ", _DATE.sub(" ", rest)))
-    rest = re.sub(rf"\b(?:{MONTH}|[a-z]{{3}}\.|{'|'.join(MONTHS)})\b", " ", _HEAD_WORDS.sub(" ", rest), flags=re.I)
+    rest = re.sub(rf"\b(?:{MONTH_WORD}|[a-z]{{3}}\.)\b", " ", _HEAD_WORDS.sub(" ", rest), flags=re.I)
     return len(re.sub(r"[^a-z]", "", rest, flags=re.I))
 
 
@@ -95,7 +97,7 @@ def dates_of(text: str) -> list[tuple[int, int | None, int | None]]:
     dated = []
     for match in _DATE.finditer(text):
         before, month, day, year = match.groups()
-        number = MONTHS.get(month.lower()) if month else None
+        number = MONTHS[month.lower()[:3]] if month else None
         dated.append((int(year), number, int(day or before) if number and (day or before) else None))
     if not dated:
         years = [int(year) for year in _FISCAL.findall(text)]
@@ -105,8 +107,19 @@ def dates_of(text: str) -> list[tuple[int, int | None, int | None]]:
 
 def spans_of(text: str) -> list[int]:
     """The lengths in months that a head's text names, each once."""
-    found = (next(filter(None, match.groups()), "") for match in _SPAN.finditer(text))
-    return list(dict.fromkeys(_LENGTHS.get(one.lower(), 3 if one else 6) for one in found))
+    found = []
+    for match in _SPAN.finditer(text):
+        months, weeks, named, *quarters = (group and group.lower() for group in match.groups())
+        if weeks:
+            found.append(months_of_weeks(int(weeks) if weeks.isdigit() else _WEEKS.get(weeks, 0)))
+        else:
+            found.append(_LENGTHS.get(months or named, 3 if any(quarters) else 6))
+    return list(dict.fromkeys(filter(None, found)))
+
+
+def months_of_weeks(weeks: int) -> int:
+    """A length of weeks in months: 13 weeks are three."""
+    return round(weeks * 12 / 52)
 
 
 def head_of_text(block: Sequence[GridRow], is_joined: bool = False) -> Head:

@@ -30,6 +30,8 @@ A_YEAR = (
 LISTED = 99  # the power of a list of amounts and numbers, which is no formula
 #: Line items that an expense is taken off: what "excluding" an expense does to them depends on who speaks.
 INCOMES = {"gross_profit", "operating_income", "pretax_income", "net_income", "operating_cash", "comprehensive_income"}
+#: Line items that a margin may be of, and those that formulas of such are made of.
+OF_MARGINS = INCOMES | {"depreciation", "capex", "cost_of_sales", "research", "selling_admin"}
 #: Words before a name that leave it what it is, beside those that are passed.
 WIDER = {*"unadjusted total consolidated overall full annual average year end".split()}
 #: Operators whose words are others in a definition or beside one name alone.
@@ -319,6 +321,12 @@ class Formula(Transformer):
     def phrase(self, token: LarkToken) -> Node:
         node = token.value
         return replace(node, formula=at(node.formula, node.years[-1])) if node.years else node
+
+    def margin(self, token: LarkToken, _sign) -> Node:
+        part = self.phrase(token)
+        if part.power != 1 or not {*names_in(part.formula)} <= OF_MARGINS:
+            raise NotRead("the margin is of no line item that is known")
+        return Node(f"({ratio(part.formula, 'revenue')})", 0, form="percent", is_made=True)
 
     def explained(self, token: LarkToken, _left, inner: Node, _right) -> Node:
         is_formula = inner.is_made

@@ -88,9 +88,7 @@ class Reader:
         """The cells that may be a name's value in a year."""
         item, cells = items().get(name, {}), []
         for rank, sheet in enumerate(self.sheets):
-            for line in sheet.lines:
-                if not (score := self.fit(name, line, sheet)):
-                    continue
+            for line, score in self.rows(name, sheet):
                 column, doubts = column_of(line, year, self.wanted, sheet)
                 if column is None or line.values[column] is None:
                     continue
@@ -103,6 +101,13 @@ class Reader:
                 place = sheet.doc_name, sheet.page, line.is_share, score, fit, currency
                 cells.append(Cell(name, *value, *place, (*line.doubts, *doubts, *more)))
         return cells
+
+    def rows(self, name: str, sheet: Sheet) -> list[tuple[Line, float]]:
+        """The rows of a sheet that fit a name, and how well; of a balance that has a row *net*, not the gross ones."""
+        found = [(line, fit) for line in sheet.lines if (fit := self.fit(name, line, sheet))]
+        if items().get(name, {}).get("kind") != "balance":
+            return found
+        return [one for one in found if is_net(one[0])] or found
 
     def fit(self, name: str, line: Line, sheet: Sheet) -> float:
         """How well a row fits a name, 0 where it does not."""
@@ -130,6 +135,11 @@ class Reader:
     def weigh(self, words: set[str]) -> float:
         """The sum of words' weights, 1 for a word of no label."""
         return math.fsum(self.weights.get(word, 1.0) for word in words)  # whatever the order of the set
+
+
+def is_net(line: Line) -> bool:
+    """Whether a row says that its amount is net."""
+    return "net" in plain(line.label).split()
 
 
 #: A balance on a statement of cash flows is a change in it.

@@ -15,13 +15,23 @@ from typing import NamedTuple
 
 from lib.data.pdf import Word
 from lib.statements.blocks import unfolded
-from lib.statements.columns import Column, Head, aligned, anchors_of, head_of_places, head_of_text, is_head, stacks_of
+from lib.statements.columns import (
+    MONTH_WORD,
+    Column,
+    Head,
+    aligned,
+    anchors_of,
+    head_of_places,
+    head_of_text,
+    is_head,
+    stacks_of,
+)
 from lib.statements.figures import NUMBERED, is_ambiguous, number, style_of
 from lib.statements.grid import Cell, GridRow, printed_lines, rows_of_text, rows_of_words
-from lib.statements.labels import MARKS, MONTHS, kind_of
+from lib.statements.labels import MARKS, item_of, kind_of, kinds, plain
 from lib.statements.money import Money, currency_of, money_of
 
-_ENDS_IN_MONTH = re.compile(rf"\b(?:{'|'.join(MONTHS)})[a-z]*\.?$", re.I)
+_ENDS_IN_MONTH = re.compile(rf"\b(?:{MONTH_WORD})\.?$", re.I)
 _PER = re.compile(r"\bper\b(?! ?cent)|percent|\bratio\b|%|\bshares\b(?! (?:issued|repurchased))", re.I)
 LINE_HEIGHT = 8.0  # points of a line, where it is not known
 MIDDLE, GUTTER, LEAST_LINES = (
@@ -31,6 +41,8 @@ MIDDLE, GUTTER, LEAST_LINES = (
 )  # of a page in two columns: where, points between, lines that begin there
 INDENT = 4  # points
 EDGES = MARKS + "$€£"  # around a label
+OFF = 1.5  # of a sum's last digit, as its terms are rounded
+LEAST_ITEMS = 6  # of a statement without a title
 MOST_TITLES, LONGEST_TEXT = 10, 200  # lines of words that a head has; characters of prose that ends a table
 LONGEST_LABEL = 100  # characters of a row; prose is longer
 MORE, ADJUSTED, BLANK = "more figures than columns", "a restated or adjusted column", "fewer figures than columns"
@@ -89,7 +101,17 @@ def sheet(
     """The tables of a page of this text, in the filing of a fiscal year; by the places of its words where given. The
     head of a table that goes on from the page ``before`` is that page's last one."""
     lines = lines_of_words(words) if words else ()
-    return Sheet(doc_name, page, kind_of(text), year, lines or lines_of(text, before), fiscal or {}, quarter)
+    lines = lines or lines_of(text, before)
+    return Sheet(doc_name, page, kind_of(text) or kind_by_rows(lines), year, lines, fiscal or {}, quarter)
+
+
+def kind_by_rows(lines: Sequence[Line]) -> str | None:
+    """The primary statement whose anchor and LEAST_ITEMS line items the rows have, where its title was not read."""
+    labels = {plain(line.label) for line in lines if not (line.doubts or line.is_share)}
+    found = {kind: {item_of(kind, label) for label in labels} - {None} for kind in kinds()}
+    likely = [kind for kind, about in kinds().items() if about["anchor"] in found[kind]]
+    best = max(likely, key=lambda kind: len(found[kind]), default=None)
+    return best if best and len(found[best]) >= LEAST_ITEMS else None
 
 
 class _Reader:
@@ -105,6 +127,16 @@ class _Reader:
         if found.unit:
             self.money = Money(found.unit, found.currency or self.money.currency)
 
+    def is_sum(self, figures: Sequence[str], sums: Sequence[str]) -> bool:
+        """Whether figures are, in every column, the sums of a row that follows and of the last rows of its section."""
+        above = [line.values for line in self.lines if line.section == self.section and len(line.values) == len(sums)]
+        totals, wanted = ([self.value(text) or 0.0 for text in texts] for texts in (figures, sums))
+        for values in reversed(above):
+            totals = [total + (value or 0.0) for total, value in zip(totals, values, strict=True)]
+            if all(abs(total - one) <= OFF for total, one in zip(totals, wanted, strict=True)):
+                return True
+        return False
+
     def value(self, text: str) -> float | None:
         """The value of a printed figure in the page's style."""
         return number(text, self.style)
@@ -113,7 +145,7 @@ class _Reader:
         self, row: GridRow, columns: Sequence[Column], figures: Sequence[str | None], doubts: Sequence[str]
     ) -> None:
         """A row with its figures; its currency is the one printed in it, else the one stated above."""
-        is_share = any("%" in figure for figure in figures if figure)
+        is_share = "%" in row.label or any("%" in figure for figure in figures if figure)
         values = [None if figure is None else self.value(figure) for figure in figures]
         if not self.is_style_sure and any(is_ambiguous(figure) for figure in figures if figure):
             doubts = [*doubts, AMBIGUOUS]
@@ -149,8 +181,8 @@ def lines_of(text: str, before: str = "") -> tuple[Line, ...]:
             if head.columns:
                 values, doubts, rest = fitted(row, head, reader)
                 if values:
-                    reader.add(row, head.columns, values, doubts)
-                if rest:  # the sum of a block, printed without a label
+                    reader.add(row, head.columns, values, doubts if not rest or reader.is_sum(values, rest) else [MORE])
+                if rest and not reader.lines[-1].doubts:  # the sum of a block, printed without a label
                     reader.add(row._replace(label=f"Total {reader.section}"), head.columns, rest, doubts)
     return tuple(reader.lines)
 

@@ -78,12 +78,15 @@ class Rivalry(NamedTuple):
 
 
 def rivalry(cell: Cell, reader: Reader) -> Rivalry:
-    """The pages that have a cell's value, and the other values of rows that fit, whatever the rank of their page."""
+    """The pages that have a cell's value, and the other values of rows that fit, whatever the rank of their page; a row
+    in doubt is none, nor one with the same figure in a table without a unit."""
     agreeing, apart = set(), set()
     for one in reader.cells(cell.name, cell.year):
         if abs(one.value - cell.value) <= SAME_VALUE * abs(cell.value):
             agreeing.add((one.doc_name, one.page))
-        elif one.fit >= cell.fit - NEAR and one.doc_name == cell.doc_name:
+        elif one.doc_name != cell.doc_name or one.fit < cell.fit - NEAR or one.doubts:
+            continue
+        elif one.shown != cell.shown or (one.unit and cell.unit):
             apart.add(one.shown)
     return Rivalry(frozenset(agreeing - {(cell.doc_name, cell.page)}), tuple(sorted(apart)))
 
