@@ -363,8 +363,8 @@ def over_time(
         if not first:
             return formula, form, "compound growth needs a first and a last year"
         return f"({ratio(formula, before)}) ** (1 / {last - first}) - 1", "percent", ""
-    wanted = "YEARS_AVERAGE" in flags or ("TOGETHER" in flags and first)
-    if wanted:
+    is_moving = bool(flags & {"MOVE", "GROWTH", "POINTS", "MORE", "LESS", "CHANGE_IN"})
+    if "YEARS_AVERAGE" in flags or ("TOGETHER" in flags and first and not is_moving):
         number = re.search(r"\b(two|three|four|five|ten|\d+) (?:fiscal )?years? (?:fiscal )?(?:average|mean)", text)
         size = NUMBERS.get(number[1]) or int(number[1]) if number else 0
         last = last or (years[-1] if years else None)
@@ -377,7 +377,6 @@ def over_time(
             return formula, form, f"more than {LAST_YEARS} years are asked about"
         total = " + ".join(at(formula, year) for year in reversed(span))
         return (f"({total}) / {len(span)}", form, "") if "YEARS_AVERAGE" in flags else (total, form, "")
-    is_moving = bool(flags & {"MOVE", "GROWTH", "POINTS", "MORE", "LESS", "CHANGE_IN"})
     if is_moving and len(years) > 2:
         return formula, form, "more than two years are named"
     if is_moving and len(years) < 2 and (flags & {"MORE", "LESS"} or re.search(r"\bsince\b", text)):

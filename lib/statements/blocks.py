@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from lib.statements.columns import is_head
 from lib.statements.figures import number, readable, style_of
-from lib.statements.grid import ENDS_LABEL, GridRow, figures_in, without_signs
+from lib.statements.grid import GridRow, figures_in, goes_on, without_signs
 from lib.statements.labels import MONTH, YEAR
 from lib.statements.money import money_of
 
@@ -77,7 +77,7 @@ def labels_in(lines: Sequence[str], figures: Sequence[Sequence[str]]) -> list[La
         if found or not without_signs(line):
             continue
         last = labels[-1] if labels else None
-        if last and (line[0].islower() or line[0] == "(") and last.text[-1] not in ENDS_LABEL:
+        if last and goes_on(last.text, line):
             labels[-1] = last._replace(text=f"{last.text} {line}")
         else:
             labels.append(Label(line, group))

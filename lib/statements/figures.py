@@ -16,7 +16,11 @@ FIGURE = re.compile(
 )
 DASH = re.compile(rf"{_SIGN}+|(?:nil|n/?[am]|nm)\.?", re.I)
 #: A mark of a footnote that stands as a cell of its own.
-MARK = re.compile(r"(?:\((?:\d{1,2}|[a-z]{1,3})\)|[*†‡§¹²³]|\[\d{1,2}\]),?\s*")
+#: or the number of a note with letters, such as 4(a) and F1.
+MARK = re.compile(
+    r"(?:\((?:\d{1,2}|[a-z]{1,3})\)|[*†‡§¹²³]|\[\d{1,2}\]|\d{1,2}(?:\.\d{1,2})?(?:\([a-z]{1,3}\)|[a-e])|"
+    r"[A-FI-PR-Z]\d{1,2}(?:\.\d{1,2})?(?:\([a-z]{1,3}\))?),?\s*"
+)
 RAISED = re.compile(r"(?<=[\d)%])[⁰¹²³⁴⁵⁶⁷⁸⁹]+(?:[,⁾][⁰¹²³⁴⁵⁶⁷⁸⁹]+)*")
 NUMBERED = re.compile(r"\(\d{1,2}\)")
 _DATE = re.compile(r"(?<![\w/.-])(\d{1,2})([/.])(\d{1,2})\2((?:19|20)\d\d)\d?(?![\w/]|[.-]\d)")

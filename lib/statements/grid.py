@@ -21,6 +21,9 @@ GAP = 0.7  # between cells, in heights of a line; between words it is about 0.3
 SAME_LINE, NEXT_LINE = 0.5, 1.9  # of heights between the middles of lines
 INLINE = range(2, 9)  # figures at a line's end; one number alone may belong to the label
 ENDS_LABEL = ":."
+_UNFINISHED = re.compile(
+    r"(?:\b(?:of|and|the|to|for|in|at|from|by|with|or|on|per)|&)$", re.I
+)  # words that end no label
 LEADERS = re.compile(r"\.{4,}|…{2,}|_{4,}")  # dots from a label to its figures
 GROUPED, INNER = re.compile(r"\d[,.]\d{3}(?!\d)"), re.compile(r"\d\s+\d")  # thousands with signs; a space within
 _SIGNS = {one.strip() for one in (*signs().values(), "US$", "EUR", "GBP", "USD")}
@@ -69,7 +72,7 @@ def rows_of_text(text: str) -> list[GridRow]:
             cells.append(Cell(line))
             continue
         words, inline = split_figures(line)
-        if label and not figures and label[-1] not in ENDS_LABEL and (words[0].islower() or words[0] == "("):
+        if label and not figures and goes_on(label, words):
             label, cells = f"{label} {words}", [*cells, Cell(line)]
         else:
             close()
@@ -77,6 +80,12 @@ def rows_of_text(text: str) -> list[GridRow]:
         figures, n_marks = [*inline], 0
     close()
     return rows
+
+
+def goes_on(label: str, words: str) -> bool:
+    """Whether a label goes on in the words of the next line: those begin in lower case, or it breaks off."""
+    is_open = words[:1].islower() or words[:1] == "(" or _UNFINISHED.search(label)
+    return bool(label and words and label[-1] not in ENDS_LABEL and is_open)
 
 
 def without_signs(line: str) -> str:
@@ -132,8 +141,7 @@ def rows_of_words(words: Sequence[Word]) -> list[GridRow]:
         below = middle
         for row in split_row(cells_of(line, height), joins):
             last = rows[-1] if rows and is_near else None
-            goes_on = row.label[:1].islower() or row.label[:1] == "("
-            if last and goes_on and last.label and not last.figures and last.label[-1] not in ENDS_LABEL:
+            if last and not last.figures and goes_on(last.label, row.label):
                 rows[-1] = row._replace(label=f"{last.label} {row.label}", cells=last.cells + row.cells)
             else:
                 rows.append(row)

@@ -40,7 +40,7 @@ def _statements() -> tuple[re.Pattern, ...]:
     currency = rf"(?:(?:(?i:{names})|(?:[A-Z]{{1,3}})?[$€£¥₹]|[A-Z]{{3}}|U\.S\.)[\W_]*)?"
     said = rf"\b(?i:in|dollars|amounts|figures)\b(?: (?i:the|us|u\.s\.))?[^\w$€£¥₹]*{currency}(?i:{units})(?![A-Za-z])"
     alone = rf"(?:^|\()[^\w$€£¥₹]*{currency}(?i:{units})(?![A-Za-z])"
-    short = r"[$€£¥₹]\s?(?:(?P<million>m)|(?P<thousand>k))(?![A-Za-z])"
+    short = r"[$€£¥₹]\s?['’]?(?:(?P<million>m)|(?P<thousand>k))(?![A-Za-z])"
     return tuple(map(re.compile, (said, short, alone)))
 
 
