@@ -42,6 +42,11 @@ _FILE = read_yaml(Path(__file__).with_name("asked.yaml"))
 _PATTERNS = {name: re.compile("".join(pieces), re.I) for name, pieces in _FILE.items()}
 DEFINED, TERMS, FILLER = map(_PATTERNS.get, "defined terms filler".split())
 DIGITS, IN_PERCENT, DATE, FRAMING = map(_PATTERNS.get, "digits in_percent date framing".split())
+#: Words of a change downwards, which is asked for as a positive amount, and of one upwards or of either.
+FALLS = re.compile(
+    r"\b(?:decreas\w+|declin\w+|dropp?\w*|falls?|fell|fallen|shr[aiu]nk\w*|reduc\w+|(?:went|gone) down)\b"
+)
+RISES = re.compile(r"\b(?:increas\w+|ris(?:e|es|en|ing)|rose|gr[eo]w\w*|chang\w+|improv\w+|went up|or)\b")
 USING = re.compile(r"\s(?:using|based on|by adding)\s", re.I)
 CLAUSE = re.compile(r"[:,]\s+(?=(?:what|how (?:much|many|high|large)|which)\b)", re.I)
 YEAR_BEFORE, YEAR_AFTER, OF_FILING = map(_PATTERNS.get, "year_before year_after of_filing".split())
@@ -81,6 +86,7 @@ class Wanted:
     currency: str | None = None  # by its code
     unread: tuple[str, ...] = ()  # words that nothing but a row's label or section can explain
     problem: str = ""  # why the question is no formula, in one sentence
+    named: str = ""  # the words that name a formula of the library
 
 
 class Definition(NamedTuple):
@@ -154,7 +160,13 @@ def asked_for(question: str, names: Sequence[str]) -> Wanted:
         currency=currency_of(question) or None,
         unread=tuple(dict.fromkeys(unread)),
         problem=problem,
+        named=formula_words(asking) if source == "library" and formula == node.formula else "",
     )
+
+
+def formula_words(sentence: str) -> str:
+    """The words of a sentence that name a formula of the library."""
+    return next((one.text for one in tokens_in(clean(sentence)) if one.name.startswith("(")), "")
 
 
 def in_years(question: str) -> str:
@@ -383,18 +395,10 @@ def over_time(
         return formula, form, "a comparison needs two years"
     if is_moving and "prev(" in base and form != "days":
         return formula, form, "the change of a formula over two periods is not read"
-    if "GROWTH" in flags or ("MOVE" in flags and "PERCENT" in flags):
-        if form == "percent":
-            if "POINTS" in flags or "PERCENT" not in flags:
-                return f"({formula}) - ({before})", form, ""
-            return f"({formula}) - ({before})", form, "a change of a percentage in percent may be two things"
-        return f"{ratio(formula, before)} - 1", "percent", ""
     if is_moving:
-        years_named = [year for one in re.findall(r"(?:19|20)\d\d", text) for year in [int(one)]]
-        is_turned = bool(flags & {"MORE", "LESS"}) and len(years_named) > 1 and years_named[0] < years_named[1]
-        if is_turned != ("LESS" in flags):
-            return f"({before}) - ({formula})", form, ""
-        return f"({formula}) - ({before})", form, ""
+        changed, form, why = change_over(formula, before, form, flags, text)
+        is_fall = FALLS.search(text) and not RISES.search(text)
+        return f"-({changed})" if is_fall and not flags & {"MORE", "LESS"} else changed, form, why
     kinds = {items().get(name, {}).get("kind") for name in names_in(formula)}
     if first and re.search(r"\btotal\b.*\b(?:over|during|across)\b", text) and kinds <= {"income", "cash_flow"}:
         return " + ".join(at(formula, year) for year in range(last, first - 1, -1)), form, ""
@@ -404,6 +408,21 @@ def over_time(
     if first and not is_defined:
         return formula, form, "several years are named, and not what is to be done with them"
     return formula, form, ""
+
+
+def change_over(formula: str, before: str, form: str, flags: set[str], text: str) -> tuple[str, str, str]:
+    """The change of a formula from a period before, as a share or an amount, its form, and why it is none."""
+    if "GROWTH" in flags or ("MOVE" in flags and "PERCENT" in flags):
+        if form == "percent":
+            is_open = "PERCENT" in flags and "POINTS" not in flags
+            why = "a change of a percentage in percent may be two things" if is_open else ""
+            return f"({formula}) - ({before})", form, why
+        return f"{ratio(formula, before)} - 1", "percent", ""
+    years = [int(year) for year in re.findall(r"(?:19|20)\d\d", text)]
+    is_turned = bool(flags & {"MORE", "LESS"}) and len(years) > 1 and years[0] < years[1]
+    if is_turned != ("LESS" in flags):
+        return f"({before}) - ({formula})", form, ""
+    return f"({formula}) - ({before})", form, ""
 
 
 def n_digits(text: str) -> int | None:

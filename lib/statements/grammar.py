@@ -35,7 +35,7 @@ OF_MARGINS = INCOMES | {"depreciation", "capex", "cost_of_sales", "research", "s
 #: Words before a name that leave it what it is, beside those that are passed.
 WIDER = {*"unadjusted total consolidated overall full annual average year end".split()}
 #: Operators whose words are others in a definition or beside one name alone.
-ONLY_WITH = {"TO": "RATIO", "BY": "DIVIDE", "FROM": "SUBTRACT", "THAN": "MORE"}
+ONLY_WITH = {"DOLLARS": "PER_DOLLAR", "TO": "RATIO", "BY": "DIVIDE", "FROM": "SUBTRACT", "THAN": "MORE"}
 
 
 class NotRead(ValueError):
@@ -78,7 +78,8 @@ class Tokens:
 def clean(text: str) -> str:
     """A text in lower case as words, figures and signs: ``R&D / sales`` is ``r and d / sales``."""
     text = re.sub(r"['’]s\b|['’]", "", text.lower())
-    text = re.sub(r"\band/or\b", "or", text.replace("&", " and ")).replace("/(loss)", " ").replace("(loss)", " ")
+    text = re.sub(r"\band/or\b", "or", text.replace("&", " and "))
+    text = re.sub(r"/?\s*\((?:or )?(?:net )?(?:loss(?:es)?|benefit|deficit|credit|gain)\)", " ", text)
     text = re.sub(r"(?<=[^\W\d_])[/](?=[^\W\d_]\b)|(?<=\w)[-–](?=\w)|_", " ", text)
     text = " ".join(re.sub(r"(?<=\d),(?=\d{3})", "", part) for part in WORD.findall(text))
     text = re.sub(r"\bone(?= (?:minus|plus|less)\b)", "1", text)

@@ -5,7 +5,7 @@ Where an item or a period is not found, no answer is given: it says what is miss
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import NamedTuple
@@ -15,7 +15,7 @@ from lib.statements.columns import Column
 from lib.statements.formulas import Unknown, calculate, is_row_of, items, library, spoken
 from lib.statements.labels import plain
 from lib.statements.money import ones, signs
-from lib.statements.rows import Line, Sheet
+from lib.statements.rows import PER, Line, Sheet
 from lib.text.tokens import word_weights
 
 LEAST_SHARED = 0.6  # of a row's label and of the words that are asked for, by weight
@@ -57,17 +57,25 @@ def stems(words: str) -> set[str]:
     return {re.sub(r"(?<=[a-z]{2}[^s])s$", "", word) for word in words.split()}
 
 
+def only_of_filings(printed: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """What a filing prints, by doc_name, where it prints one thing alone."""
+    of_filings: dict[str, set[str]] = {}
+    for name, one in printed:
+        of_filings.setdefault(name, set()).update(filter(None, [one]))
+    return {name: next(iter(found)) for name, found in of_filings.items() if len(found) == 1}
+
+
 class Reader:
     """Cells of some pages' tables, best page first, by line item and year, and substitutes where it has formulas."""
 
     def __init__(self, sheets: Sequence[Sheet], wanted: Wanted, has_formulas: bool = True):
         self.sheets, self.wanted, self.has_formulas = sheets, wanted, has_formulas
         self.used: dict[tuple[str, int], Cell] = {}
-        printed = {(sheet.doc_name, line.money.currency) for sheet in sheets for line in sheet.lines}
-        of_filings: dict[str, list[str]] = {}
-        for name, currency in printed:
-            of_filings.setdefault(name, []).extend(filter(None, [currency]))
-        self.currencies = {name: found[0] for name, found in of_filings.items() if len(found) == 1}
+        self.currencies = only_of_filings((one.doc_name, line.money.currency) for one in sheets for line in one.lines)
+        self.units = only_of_filings(
+            (one.doc_name, line.money.unit) for one in sheets for line in one.lines if one.kind and not line.is_share
+        )
+        self.newest = newest_of(sheets)
         labels = [stems(plain(line.label)) for sheet in sheets for line in sheet.lines]
         self.weights = word_weights(labels)
 
@@ -89,11 +97,14 @@ class Reader:
         item, cells = items().get(name, {}), []
         for rank, sheet in enumerate(self.sheets):
             for line, score in self.rows(name, sheet):
-                column, doubts = column_of(line, year, self.wanted, sheet)
+                column, doubts = column_of(line, year, self.wanted, sheet, self.newest[sheet.doc_name])
                 if column is None or line.values[column] is None:
                     continue
                 shown, more = signed(name, line, column, sheet)
                 unit = "" if item.get("per_share") else line.money.unit
+                if not unit and sheet.kind and self.units.get(sheet.doc_name) and self.is_amount(name, line):
+                    unit = self.units[sheet.doc_name]
+                    doubts = [*doubts, "its table does not say in which unit amounts are, other statements do"]
                 fit = score
                 score += NEWEST * (sheet.year == year) - RANK * rank
                 value = line.columns[column].year, shown * ones()[unit], shown, unit, line.label
@@ -101,6 +112,17 @@ class Reader:
                 place = sheet.doc_name, sheet.page, line.is_share, score, fit, currency
                 cells.append(Cell(name, *value, *place, (*line.doubts, *doubts, *more)))
         return cells
+
+    def latest(self, formula: str) -> int:
+        """The year to calculate a formula in where none is asked for: the newest one, if it has years before it; else
+        0, so that each row's newest column counts."""
+        return max((one.year for one in self.newest.values()), default=0) if re.search(r"prev|avg", formula) else 0
+
+    def is_amount(self, name: str, line: Line) -> bool:
+        """Whether a row is an amount of a line item, which a statement prints in its unit."""
+        return (
+            name in items() and not items()[name].get("per_share") and not line.is_share and not PER.search(line.label)
+        )
 
     def rows(self, name: str, sheet: Sheet) -> list[tuple[Line, float]]:
         """The rows of a sheet that fit a name, and how well; of a balance that has a row *net*, not the gross ones."""
@@ -196,23 +218,40 @@ def sign_of_tax(line: Line, column: int, sheet: Sheet) -> int:
     return 1 if abs(pretax - tax - net) <= abs(pretax + tax - net) else -1
 
 
-def fiscal_year(column: Column, sheet: Sheet, newest: int) -> int:
-    """The fiscal year that a column is of: as the filing names the year that ends then, else the column's own year.
+def fiscal_year(column: Column, sheet: Sheet, newest: Column) -> int:
+    """The fiscal year that a column is of: as the filing names the year that ends then, else counted from its newest
+    column, which is of its own period.
 
-    A year that ends in January or February may be named after the year before: where the newest column is a year later
-    than the filing's, columns are.
+    A year that ends in January or February may be named after the year before, so that its last column is a year later
+    than the filing's. In a quarterly report the months behind the end of a year are of the next one.
     """
     for end, year in sheet.fiscal.items():
         if (end.year, end.month) == (column.year, column.month):
             return year
-    is_late = column.month in (1, 2) and sheet.year and newest == sheet.year + 1
-    return column.year - 1 if is_late else column.year
+    if newest.month is None:
+        return column.year
+    end = (newest.month + 3 * (4 - (sheet.quarter or 4)) - 1) % 12 + 1  # the month in which years end
+
+    def year_of(one: Column) -> int:
+        return one.year + bool(sheet.quarter and (one.month or newest.month) > end)
+
+    is_late = end in (1, 2) and sheet.year and year_of(newest) == sheet.year + 1
+    return year_of(column) - 1 if is_late else year_of(column)
 
 
-def column_of(line: Line, year: int, wanted: Wanted, sheet: Sheet) -> tuple[int | None, list[str]]:
+def newest_of(sheets: Sequence[Sheet]) -> dict[str, Column]:
+    """The newest column of each filing's tables, by doc_name."""
+    newest: dict[str, Column] = {}
+    for sheet in sheets:
+        columns = [*(one for line in sheet.lines for one in line.columns), *filter(None, [newest.get(sheet.doc_name)])]
+        if columns:
+            newest[sheet.doc_name] = max(columns, key=lambda one: (one.year, one.month or 0))
+    return newest
+
+
+def column_of(line: Line, year: int, wanted: Wanted, sheet: Sheet, newest: Column) -> tuple[int | None, list[str]]:
     """The column of a fiscal year, 0 for the latest, and what is in doubt; of several the one whose length is asked
     for, else the longest."""
-    newest = max(column.year for column in line.columns)
     years = [fiscal_year(column, sheet, newest) for column in line.columns]
     columns = [n for n, one in enumerate(years) if one == (year or max(years))]
     if wanted.months and any(line.columns[n].months for n in columns):
@@ -239,16 +278,18 @@ def read(wanted: Wanted, sheets: Sequence[Sheet], has_formulas: bool = True) -> 
     if not has_formulas and wanted.source not in ("item", "row"):
         return Result("", "a formula is needed", wanted.formula)
     result = _read(wanted, sheets, has_formulas)
-    if result.text or wanted.source != "item" or wanted.formula not in items():
+    if result.text or not (wanted.named or wanted.formula in items()):
         return result
     found = _read(by_words(wanted), sheets, has_formulas)
-    return found if found.text else result
+    return found if found.text and (not wanted.named or all(cell.is_share for cell in found.cells)) else result
 
 
 def by_words(wanted: Wanted) -> Wanted:
-    """A line item as the row that has its words and those that were not read, where no row is the item's own."""
-    words = " ".join([wanted.rows.get(wanted.formula, wanted.formula.replace("_", " ")), *wanted.unread])
-    return replace(wanted, formula="row_0", rows={"row_0": words}, source="row")
+    """What is asked for as the row that has its words and those that were not read, where no row is a line item's own:
+    a filing may print a measure that would be calculated, such as its effective tax rate."""
+    name = wanted.named or wanted.rows.get(wanted.formula, wanted.formula.replace("_", " "))
+    words = " ".join([name, *wanted.unread])
+    return replace(wanted, formula="row_0", rows={"row_0": words}, source="row", form="")
 
 
 def _read(wanted: Wanted, sheets: Sequence[Sheet], has_formulas: bool) -> Result:
@@ -260,7 +301,7 @@ def _read(wanted: Wanted, sheets: Sequence[Sheet], has_formulas: bool) -> Result
             break  # no mixture of filings where one has all
         reader = Reader(part, wanted, has_formulas)
         try:
-            value = calculate(wanted.formula, reader.bind, wanted.year or 0)
+            value = calculate(wanted.formula, reader.bind, wanted.year or reader.latest(wanted.formula))
         except (Unknown, OverflowError) as error:
             why_not = str(error)
             continue

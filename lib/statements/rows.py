@@ -32,7 +32,7 @@ from lib.statements.labels import MARKS, item_of, kind_of, kinds, plain
 from lib.statements.money import Money, currency_of, money_of
 
 _ENDS_IN_MONTH = re.compile(rf"\b(?:{MONTH_WORD})\.?$", re.I)
-_PER = re.compile(r"\bper\b(?! ?cent)|percent|\bratio\b|%|\bshares\b(?! (?:issued|repurchased))", re.I)
+PER = re.compile(r"\bper\b(?! ?cent)|percent|\bratio\b|%|\bshares\b(?! (?:issued|repurchased))", re.I)
 LINE_HEIGHT = 8.0  # points of a line, where it is not known
 MIDDLE, GUTTER, LEAST_LINES = (
     (0.4, 0.6),
@@ -153,7 +153,7 @@ class _Reader:
         own = currency_of(" ".join(cell.text for cell in row.cells[1:]) if len(row.cells) > 1 else "")
         if own and own != self.money.currency:
             self.money = self.money._replace(currency=own)
-        money = Money() if is_share else self.money._replace(unit="") if _PER.search(label) else self.money
+        money = Money() if is_share else self.money._replace(unit="") if PER.search(label) else self.money
         self.lines.append(Line(label, self.section, tuple(columns), tuple(values), is_share, money, tuple(doubts)))
 
 
