@@ -19,12 +19,11 @@ from lib.keys import data_file_digests
 from lib.method import memoized
 from lib.metrics.right import right_metrics
 from lib.retrievers.tables import identities, sheet_of
-from lib.statements.asked import asked_for
 from lib.statements.formulas import data_files
-from lib.statements.reading import read
+from lib.statements.several import answer_to
 from lib.study import Study
 
-VERSION = 3
+VERSION = 4
 CALCULATED_STAGE = "answers/calculated"
 CALCULATED = ["question_id", "text", "why_not", "formula", "source", "cells"]
 
@@ -52,8 +51,8 @@ def calculated(study: Study, wanted: Context, has_formulas: bool = True) -> pd.D
             named = named_filings(study)[question.question_id]
             places = [*pages[pages.index == question.question_id].itertuples(index=False, name=None)]
             places = [place for place in places if place[0] in named] or places
-            asks = asked_for(question.question, sorted(set(chain(*named.values()))))
-            result = read(asks, [sheet_of(study, *place) for place in places], has_formulas)
+            sheets, names = [sheet_of(study, *place) for place in places], sorted(set(chain(*named.values())))
+            asks, result = answer_to(question.question, names, sheets, has_formulas)
             cells = json.dumps([cell._asdict() for cell in result.cells])
             rows.append((question.question_id, result.text, result.why_not, result.formula, asks.source, cells))
         return pd.DataFrame(rows, columns=CALCULATED)

@@ -17,6 +17,7 @@ from lib.statements.asked import Wanted, asked_for
 from lib.statements.formulas import items
 from lib.statements.reading import Cell, Reader, Result, read
 from lib.statements.rows import Line, Sheet
+from lib.statements.several import both, questions_in
 from lib.statements.vetoes import explained, vetoes
 
 FILE = Path(__file__).with_name("sure.json")
@@ -53,9 +54,29 @@ def reading(
     question: str, named: Mapping[str, Sequence[str]], sheets: Sequence[Sheet], filings: Sequence[Identity] = ()
 ) -> Reading:
     """What is read from pages, best first: of the filings that a question names, with their names, else of all;
-    ``filings`` are those of the archive."""
+    ``filings`` are those of the archive. Of two questions in one, both."""
     sheets = [sheet for sheet in sheets if sheet.doc_name in named] or [*sheets]
     names = sorted(set(chain(*named.values())))
+    parts = [reading_of_one(one, names, sheets, filings) for one in questions_in(question, names)]
+    return parts[0] if len(parts) == 1 else joined(parts)
+
+
+def joined(parts: Sequence[Reading]) -> Reading:
+    """The readings of the parts of a question as one, which is as sure as the least sure of them."""
+    found = [*chain(*(one.vetoes for one in parts))]
+    found += ["a part of the question was not read"] * any(not one.result.text for one in parts)
+    least = min(parts, key=lambda one: (not one.vetoes and bool(one.result.text), one.sure))
+    kind, result = KINDS[0] if found else least.kind, both([one.result for one in parts])
+    agreeing = tuple(sorted({*chain(*(one.agreeing for one in parts))}))
+    return Reading(
+        parts[0].wanted, result, kind, tuple(dict.fromkeys(found)), fitted()["kinds"].get(kind, 0.0), agreeing
+    )
+
+
+def reading_of_one(
+    question: str, names: Sequence[str], sheets: Sequence[Sheet], filings: Sequence[Identity]
+) -> Reading:
+    """What is read for one question about a company with these names."""
     wanted = asked_for(question, names)
     result = read(wanted, sheets[:READ])
     if not result.cells:
