@@ -9,6 +9,7 @@ from typing import NamedTuple
 from lib.statements.figures import NUMBERED
 from lib.statements.grid import Cell, GridRow
 from lib.statements.labels import LABELS_KEPT, MONTH, MONTHS, YEAR
+from lib.statements.money import money_of
 
 MOST_COLUMNS, MOST_ROWS = 12, 12  # of a head
 #: A month's name in full or by its first letters, and no other word that begins so.
@@ -43,6 +44,8 @@ _RESTATED = re.compile(r"\b(?:previously|originally|adjust\w*|restatement|impact
 EDGE, LOOSE_EDGE = 0.75, 2.0  # heights between right edges of a stack; of figures of different rows
 NEAR = 6.0  # points between the right edges of a title and of the figures below it
 SPARSE = 0.2  # of the figures of a column's fullest stack
+MOST_PARTS = 6  # columns below a period
+TOTAL = re.compile(r"(?:grand )?total|consolidated", re.I)
 LONGEST_TITLE = 60  # characters of a column's title or a date
 _SMALL = re.compile(r"\d{1,2}(?:\.\d)?")  # as the number of a note
 
@@ -67,6 +70,7 @@ class Head(NamedTuple):
     is_adjusted: bool = False
     is_mixed: bool = False  # whether per cents stand among the periods, and not behind them
     beside: tuple[Cell, ...] = ()  # titles of columns that are no values of a period
+    parts: tuple[str, ...] = ()  # titles of the columns that stand below each period
 
 
 def is_head(row: GridRow) -> bool:
@@ -146,7 +150,22 @@ def head_of_text(block: Sequence[GridRow], is_joined: bool = False) -> Head:
     among = block[places[0] : places[-1]] if places else []
     is_mixed = any(is_of_shares(row.label) for row in among if len(row.label) <= LONGEST_TITLE)
     has_notes = bool(re.search(r"\bnotes?\b(?! to)", text, re.I))
-    return Head(columns, has_notes, n_shares, bool(_RESTATED.search(text)), is_mixed)
+    below = [row.label for row in block[places[0] :] if not row.figures] if places else []
+    parts = parts_in([one for one in below if not is_head(GridRow(one))], len(columns))
+    return Head(columns, has_notes, n_shares, bool(_RESTATED.search(text)), is_mixed, parts=parts)
+
+
+def parts_in(titles: Sequence[str], n: int) -> tuple[str, ...]:
+    """The titles of the columns below each of ``n`` periods, as *Revenue, Capital, Total*, where they are the same ones
+    below each; below one period the last one is the total."""
+    titles = [one for one in titles if len(one) <= LONGEST_TITLE and not (money_of(one).unit or _BESIDE.search(one))]
+    for size in range(MOST_PARTS, 1, -1):
+        for start in range(len(titles) - size * n + 1):
+            parts = titles[start : start + size]
+            is_again = titles[start : start + size * n] == parts * n and len({*parts}) == size
+            if is_again and (n > 1 or TOTAL.fullmatch(parts[-1])):
+                return tuple(parts)
+    return ()
 
 
 def is_of_shares(title: str) -> bool:

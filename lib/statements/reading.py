@@ -15,7 +15,7 @@ from lib.statements.columns import Column
 from lib.statements.formulas import Unknown, calculate, is_row_of, items, library, spoken
 from lib.statements.labels import plain
 from lib.statements.money import ones, signs
-from lib.statements.rows import PER, Line, Sheet
+from lib.statements.rows import PER, Line, Sheet, spelt
 from lib.text.tokens import word_weights
 
 LEAST_SHARED = 0.6  # of a row's label and of the words that are asked for, by weight
@@ -146,7 +146,7 @@ class Reader:
 
     def shared(self, words: str, line: Line) -> float:
         """The mean of the shares, by weight, that a row's label and words have in common; 0 below LEAST_SHARED."""
-        asked, label = stems(words), stems(" ".join(FILLER.sub(" ", spoken(plain(line.label))).split()))
+        asked, label = stems(spelt(words)), stems(" ".join(FILLER.sub(" ", spoken(plain(line.label))).split()))
         if not label or not asked:
             return 0.0
         whole = label | stems(plain(line.section))

@@ -17,6 +17,7 @@ from lib.data.pdf import Word
 from lib.statements.blocks import unfolded
 from lib.statements.columns import (
     MONTH_WORD,
+    TOTAL,
     Column,
     Head,
     aligned,
@@ -32,6 +33,7 @@ from lib.statements.labels import MARKS, item_of, kind_of, kinds, plain
 from lib.statements.money import Money, currency_of, money_of
 
 _ENDS_IN_MONTH = re.compile(rf"\b(?:{MONTH_WORD})\.?$", re.I)
+_LEVEL, NUMBERS = re.compile(r"\b(level|stage|tier) ([1-3])\b", re.I), ("one", "two", "three")
 PER = re.compile(r"\bper\b(?! ?cent)|percent|\bratio\b|%|\bshares\b(?! (?:issued|repurchased))", re.I)
 LINE_HEIGHT = 8.0  # points of a line, where it is not known
 MIDDLE, GUTTER, LEAST_LINES = (
@@ -178,13 +180,36 @@ def lines_of(text: str, before: str = "") -> tuple[Line, ...]:
                 reader.money = reader.money if reader.money.unit else of_table
             head = found if found.columns else Head(()) if has_prose else head
             block, is_first = [], False
-            if head.columns:
+            of_parts = by_parts(row, head)
+            for label, values in of_parts:
+                reader.add(row._replace(label=label), head.columns, values, [ADJUSTED] * head.is_adjusted)
+            if head.columns and not of_parts:
                 values, doubts, rest = fitted(row, head, reader)
                 if values:
                     reader.add(row, head.columns, values, doubts if not rest or reader.is_sum(values, rest) else [MORE])
                 if rest and not reader.lines[-1].doubts:  # the sum of a block, printed without a label
                     reader.add(row._replace(label=f"Total {reader.section}"), head.columns, rest, doubts)
     return tuple(reader.lines)
+
+
+def by_parts(row: GridRow, head: Head) -> list[tuple[str, list[str]]]:
+    """A row whose periods have columns of parts as a row a part: its label, with the part if that is no total, and its
+    figures; none where there are not as many figures as columns."""
+    if not head.parts:
+        return []
+    size, cells = len(head.parts), [cell.text for cell in row.figures]
+    n = size * len(head.columns)
+    if len(cells) == n + 1 and head.has_notes and re.fullmatch(r"\(?\d{1,2}\)?", cells[0]):
+        cells = cells[1:]
+    if len(cells) != n:
+        return []
+    labels = [row.label if TOTAL.fullmatch(part) else f"{row.label}, {spelt(part)}" for part in head.parts]
+    return [(label, cells[place::size]) for place, label in enumerate(labels)]
+
+
+def spelt(text: str) -> str:
+    """A text with the number of a level or a stage as a word: labels are compared by letters."""
+    return _LEVEL.sub(lambda match: f"{match[1]} {NUMBERS[int(match[2]) - 1]}", text)
 
 
 def near(block: Sequence[GridRow]) -> list[GridRow]:
@@ -237,7 +262,7 @@ def fitted(row: GridRow, head: Head, reader: _Reader) -> tuple[list[str], list[s
     """The figures of a row for the columns of its head, by their number, and what is in doubt; none where too few. As
     many figures again, without a label, are the sum of its block: the third value."""
     n, cells = len(head.columns), [*row.figures]
-    doubts = [ADJUSTED] * head.is_adjusted
+    doubts = [ADJUSTED] * head.is_adjusted + [MORE] * bool(head.parts)
     if len(cells) > n:
         without = [cell for cell in cells if not NUMBERED.fullmatch(cell.text)]
         marks = [cell for cell in cells if NUMBERED.fullmatch(cell.text)]
