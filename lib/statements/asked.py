@@ -135,6 +135,8 @@ def asked_for(question: str, names: Sequence[str]) -> Wanted:
         form = (
             "percent" if node.power == 0 and IN_PERCENT.search(" ".join(rest)) else node.form if node.power == 0 else ""
         )
+    if source == "item" and formula == "net_income" and re.fullmatch("net loss(?:es)?", rows.get(formula, "")):
+        formula, problem = f"-{formula}", problem or "a loss is asked for, and rows have profits or losses"
     if "AT_END" in flags and not (definition and any(token.kind == "AVERAGE" for token in definition.tokens)):
         formula = with_ending_balances(formula)
     is_timed = bool(definition) and any(token.kind in ("CHANGE_IN", "YEAR") for token in definition.tokens)

@@ -136,8 +136,12 @@ class Reader:
         words, item = self.wanted.rows.get(name), items().get(name)
         if item is not None and (is_of_another(name, line.label) or (item.get("kind"), sheet.kind) == CHANGES):
             return 0.0
+        if name in CURRENT and NONCURRENT.search(plain(line.section)):
+            return 0.0
         of_statement = STATEMENT * bool(sheet.kind)
         shared = self.shared(words, line) + of_statement if words else 0.0
+        if name == PRINTED:
+            return shared if line.is_share and shared >= SAME + of_statement else 0.0
         if item is None:
             return shared if shared >= LEAST_SHARED + of_statement else 0.0
         if line.is_share or not is_row_of(name, line.label):
@@ -164,6 +168,11 @@ def is_net(line: Line) -> bool:
     return "net" in plain(line.label).split()
 
 
+PRINTED = "printed"  # the name of a measure that a filing prints itself
+#: Line items of the current part of a balance sheet, which may have a row of the same name in the other one.
+CURRENT = {"short_investments", "receivables", "trade_receivables", "short_debt", "payables", "deferred_revenue"}
+CURRENT |= {"current_long_debt", "other_current_assets", "prepaid", "accrued"}
+NONCURRENT = re.compile(r"\b(?:non ?current|long term)\b")
 #: A balance on a statement of cash flows is a change in it.
 CHANGES = ("balance", "cash_flow")
 
@@ -281,15 +290,16 @@ def read(wanted: Wanted, sheets: Sequence[Sheet], has_formulas: bool = True) -> 
     if result.text or not (wanted.named or wanted.formula in items()):
         return result
     found = _read(by_words(wanted), sheets, has_formulas)
-    return found if found.text and (not wanted.named or all(cell.is_share for cell in found.cells)) else result
+    return found if found.text else result
 
 
 def by_words(wanted: Wanted) -> Wanted:
     """What is asked for as the row that has its words and those that were not read, where no row is a line item's own:
     a filing may print a measure that would be calculated, such as its effective tax rate."""
-    name = wanted.named or wanted.rows.get(wanted.formula, wanted.formula.replace("_", " "))
-    words = " ".join([name, *wanted.unread])
-    return replace(wanted, formula="row_0", rows={"row_0": words}, source="row", form="")
+    if wanted.named:
+        return replace(wanted, formula=PRINTED, rows={PRINTED: FILLER.sub(" ", wanted.named)}, source="row", form="")
+    words = " ".join([wanted.rows.get(wanted.formula, wanted.formula.replace("_", " ")), *wanted.unread])
+    return replace(wanted, formula="row_0", rows={"row_0": words}, source="row")
 
 
 def _read(wanted: Wanted, sheets: Sequence[Sheet], has_formulas: bool) -> Result:

@@ -23,6 +23,8 @@ from lib.statements.vetoes import explained, vetoes
 FILE = Path(__file__).with_name("sure.json")
 READ, BESIDE = 5, 10  # pages that an answer is read from, and that it is compared with
 NEAR, SAME_VALUE = 0.15, 0.005  # of scores; of values
+#: Line items that another statement has as well.
+ALSO = {("net_income", "cash_flow"), ("cash", "cash_flow")}
 #: Kinds of readings: what speaks against one; a row by the question's own words; line items on one page; on several.
 KINDS = ("vetoed", "row by words", "item", "item on several pages")
 
@@ -100,12 +102,12 @@ class Rivalry(NamedTuple):
 
 def rivalry(cell: Cell, reader: Reader) -> Rivalry:
     """The pages that have a cell's value, and the other values of rows that fit, whatever the rank of their page; a row
-    in doubt is none, nor one with the same figure in a table without a unit."""
+    in doubt is none, nor one of a dash, nor one with the same figure in a table without a unit."""
     agreeing, apart = set(), set()
     for one in reader.cells(cell.name, cell.year):
         if abs(one.value - cell.value) <= SAME_VALUE * abs(cell.value):
             agreeing.add((one.doc_name, one.page))
-        elif one.doc_name != cell.doc_name or one.fit < cell.fit - NEAR or one.doubts:
+        elif one.doc_name != cell.doc_name or one.fit < cell.fit - NEAR or one.doubts or not one.value:
             continue
         elif one.shown != cell.shown or (one.unit and cell.unit):
             apart.add(one.shown)
@@ -141,7 +143,8 @@ def of_rows(cells: Sequence[Cell], of_cells: Sequence[Rivalry], sheets: Sequence
         if rivals:
             others = ", ".join(f"{one:,.12g}" for one in rivals[:3])
             found.append(f"other rows of {cell.name.replace('_', ' ')} have {others}")
-        if kind and kinds[cell.doc_name, cell.page] != kind and not agreeing:
+        is_there = kinds[cell.doc_name, cell.page] == kind or (cell.name, kinds[cell.doc_name, cell.page]) in ALSO
+        if kind and not is_there and not agreeing:
             found.append(f"{cell.label} was read beside its statement only")
     return found
 
