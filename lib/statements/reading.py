@@ -22,6 +22,7 @@ LEAST_SHARED = 0.6  # of a row's label and of the words that are asked for, by w
 SAME = 0.9  # so much is shared by a label that is the item's in other words
 LIKELY = 0.8  # the score of a label of the item's patterns
 STATEMENT, RANK, NEWEST = (0.3, 0.04, 0.05)  # a primary statement's row; each page further down; the filing's own year
+IN_SENTENCE = 0.1  # what a sentence is less than a table
 MAX_SUBSTITUTES = 2
 
 
@@ -71,12 +72,12 @@ class Reader:
     def __init__(self, sheets: Sequence[Sheet], wanted: Wanted, has_formulas: bool = True):
         self.sheets, self.wanted, self.has_formulas = sheets, wanted, has_formulas
         self.used: dict[tuple[str, int], Cell] = {}
-        self.currencies = only_of_filings((one.doc_name, line.money.currency) for one in sheets for line in one.lines)
+        self.currencies = only_of_filings((one.doc_name, line.money.currency) for one in sheets for line in one.tables)
         self.units = only_of_filings(
-            (one.doc_name, line.money.unit) for one in sheets for line in one.lines if one.kind and not line.is_share
+            (one.doc_name, line.money.unit) for one in sheets for line in one.tables if one.kind and not line.is_share
         )
         self.newest = newest_of(sheets)
-        labels = [stems(plain(line.label)) for sheet in sheets for line in sheet.lines]
+        labels = [stems(plain(line.label)) for sheet in sheets for line in sheet.tables]
         self.weights = word_weights(labels)
 
     def bind(self, name: str, year: int, depth: int = 0) -> float:
@@ -97,7 +98,7 @@ class Reader:
         item, cells = items().get(name, {}), []
         for rank, sheet in enumerate(self.sheets):
             for line, score in self.rows(name, sheet):
-                column, doubts = column_of(line, year, self.wanted, sheet, self.newest[sheet.doc_name])
+                column, doubts = column_of(line, year, self.wanted, sheet, self.newest.get(sheet.doc_name))
                 if column is None or line.values[column] is None:
                     continue
                 shown, more = signed(name, line, column, sheet)
@@ -106,7 +107,7 @@ class Reader:
                     unit = self.units[sheet.doc_name]
                     doubts = [*doubts, "its table does not say in which unit amounts are, other statements do"]
                 fit = score
-                score += NEWEST * (sheet.year == year) - RANK * rank
+                score += NEWEST * (sheet.year == year) - RANK * rank - IN_SENTENCE * line.is_sentence
                 value = line.columns[column].year, shown * ones()[unit], shown, unit, line.label
                 currency = line.money.currency or ("" if line.is_share else self.currencies.get(sheet.doc_name, ""))
                 place = sheet.doc_name, sheet.page, line.is_share, score, fit, currency
@@ -144,7 +145,7 @@ class Reader:
             return shared if line.is_share and shared >= SAME + of_statement else 0.0
         if item is None:
             return shared if shared >= LEAST_SHARED + of_statement else 0.0
-        if line.is_share or not is_row_of(name, line.label):
+        if line.is_sentence or line.is_share or not is_row_of(name, line.label):
             return shared if shared >= SAME + of_statement else 0.0
         return max(shared, LIKELY + STATEMENT * (sheet.kind == item["kind"]))
 
@@ -227,7 +228,7 @@ def sign_of_tax(line: Line, column: int, sheet: Sheet) -> int:
     return 1 if abs(pretax - tax - net) <= abs(pretax + tax - net) else -1
 
 
-def fiscal_year(column: Column, sheet: Sheet, newest: Column) -> int:
+def fiscal_year(column: Column, sheet: Sheet, newest: Column | None) -> int:
     """The fiscal year that a column is of: as the filing names the year that ends then, else counted from its newest
     column, which is of its own period.
 
@@ -237,7 +238,7 @@ def fiscal_year(column: Column, sheet: Sheet, newest: Column) -> int:
     for end, year in sheet.fiscal.items():
         if (end.year, end.month) == (column.year, column.month):
             return year
-    if newest.month is None:
+    if newest is None or newest.month is None:
         return column.year
     end = (newest.month + 3 * (4 - (sheet.quarter or 4)) - 1) % 12 + 1  # the month in which years end
 
@@ -252,13 +253,15 @@ def newest_of(sheets: Sequence[Sheet]) -> dict[str, Column]:
     """The newest column of each filing's tables, by doc_name."""
     newest: dict[str, Column] = {}
     for sheet in sheets:
-        columns = [*(one for line in sheet.lines for one in line.columns), *filter(None, [newest.get(sheet.doc_name)])]
+        columns = [*(one for line in sheet.tables for one in line.columns), *filter(None, [newest.get(sheet.doc_name)])]
         if columns:
             newest[sheet.doc_name] = max(columns, key=lambda one: (one.year, one.month or 0))
     return newest
 
 
-def column_of(line: Line, year: int, wanted: Wanted, sheet: Sheet, newest: Column) -> tuple[int | None, list[str]]:
+def column_of(
+    line: Line, year: int, wanted: Wanted, sheet: Sheet, newest: Column | None
+) -> tuple[int | None, list[str]]:
     """The column of a fiscal year, 0 for the latest, and what is in doubt; of several the one whose length is asked
     for, else the longest."""
     years = [fiscal_year(column, sheet, newest) for column in line.columns]

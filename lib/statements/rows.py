@@ -7,7 +7,7 @@ values. A row whose figures do not fit its head keeps what is read first, with a
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from itertools import pairwise, takewhile
 from statistics import median
@@ -31,6 +31,7 @@ from lib.statements.figures import NUMBERED, is_ambiguous, number, style_of
 from lib.statements.grid import Cell, GridRow, printed_lines, rows_of_text, rows_of_words
 from lib.statements.labels import MARKS, item_of, kind_of, kinds, plain
 from lib.statements.money import Money, currency_of, money_of
+from lib.statements.sentences import SENTENCE, stated_in
 
 _ENDS_IN_MONTH = re.compile(rf"\b(?:{MONTH_WORD})\.?$", re.I)
 _LEVEL, NUMBERS = re.compile(r"\b(level|stage|tier) ([1-3])\b", re.I), ("one", "two", "three")
@@ -62,6 +63,7 @@ class Line(NamedTuple):
     is_share: bool = False
     money: Money = Money()
     doubts: tuple[str, ...] = ()
+    is_sentence: bool = False
 
 
 class Sheet(NamedTuple):
@@ -75,13 +77,18 @@ class Sheet(NamedTuple):
     fiscal: Mapping[date, int] = {}  # the fiscal year that ends on a date, as the filing says
     quarter: int | None = None  # fiscal, of the filing
 
+    @property
+    def tables(self) -> list[Line]:
+        """The rows of tables."""
+        return [line for line in self.lines if not line.is_sentence]
+
     def is_quarter(self, column: Column, quarter: int) -> bool:
         """Whether a column ends with a quarter: the filing's own, or one as many months apart; the last one of a year
         that the filing names."""
         if column.month is None:
             return False
         newest = max(
-            (one for line in self.lines for one in line.columns if one.month), key=lambda one: (one.year, one.month)
+            (one for line in self.tables for one in line.columns if one.month), key=lambda one: (one.year, one.month)
         )
         apart = (newest.month - column.month) % 12
         if self.quarter:
@@ -104,7 +111,16 @@ def sheet(
     head of a table that goes on from the page ``before`` is that page's last one."""
     lines = lines_of_words(words) if words else ()
     lines = lines or lines_of(text, before)
-    return Sheet(doc_name, page, kind_of(text) or kind_by_rows(lines), year, lines, fiscal or {}, quarter)
+    kind = kind_of(text) or kind_by_rows(lines)
+    lines = (*lines, *lines_of_sentences(text, year))
+    return Sheet(doc_name, page, kind, year, lines, fiscal or {}, quarter)
+
+
+def lines_of_sentences(text: str, year: int | None) -> Iterator[Line]:
+    """The amounts of a page's sentences as rows: the words beside each, in the sentence as their section."""
+    for one in stated_in(text, year):
+        about = one.is_share, one.money, (SENTENCE,), True
+        yield Line(one.label, one.sentence, (one.column,), (one.value,), *about)
 
 
 def kind_by_rows(lines: Sequence[Line]) -> str | None:
