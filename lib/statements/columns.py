@@ -71,6 +71,7 @@ class Head(NamedTuple):
     is_mixed: bool = False  # whether per cents stand among the periods, and not behind them
     beside: tuple[Cell, ...] = ()  # titles of columns that are no values of a period
     parts: tuple[str, ...] = ()  # titles of the columns that stand below each period
+    below: tuple[Cell, ...] = ()  # cells between the periods and the figures
 
 
 def is_head(row: GridRow) -> bool:
@@ -228,7 +229,9 @@ def head_of_places(block: Sequence[GridRow]) -> Head:
     text = " ".join(cell.text for cell in around)
     has_notes = any(re.search(r"\bnotes?\b(?! to)", cell.text, re.I) for cell in beside)
     columns.sort(key=lambda column: column.place.left)
-    return Head(tuple(columns), has_notes, len(beside), bool(_RESTATED.search(text)), beside=beside)
+    below = tuple(cell for row, _ in lines[at + 1 :] for cell in row.cells if cell not in places and cell in around)
+    is_adjusted = bool(_RESTATED.search(text))
+    return Head(tuple(columns), has_notes, len(beside), is_adjusted, beside=beside, below=below)
 
 
 def _is_apart(one: Cell, other: Cell) -> bool:
@@ -300,10 +303,36 @@ def stacks_of(rows: Sequence[GridRow], height: float) -> list[Cell]:
     return [Cell(str(len(stack.rows)), stack.left, stack.right) for stack in stacks]
 
 
-def aligned(head: Head, stacks: Sequence[Cell], figures: Sequence[Sequence[str]]) -> tuple[list[int | None], bool]:
-    """The stack of figures that each column's year stands above, None where none does, and whether one of several was
-    chosen; ``figures`` are those of each stack. Stacks of notes, footnotes and per cents are left out, and those of a
-    few rows beside a full one: figures at the end of a label."""
+class Alignment(NamedTuple):
+    """Which stack of figures stands below each column's year, None where none does."""
+
+    stacks: tuple[int | None, ...]
+    is_chosen: bool = False  # whether several do, and one was chosen
+    part: str = ""  # the title of these stacks, of several below each year
+
+
+def aligned(head: Head, stacks: Sequence[Cell], figures: Sequence[Sequence[str]]) -> list[Alignment]:
+    """The stacks below the columns' years, of each part where every year has the same ones; ``figures`` are those of
+    each stack. Stacks of notes, footnotes and per cents are left out, and those of a few rows beside a full one, which
+    are figures at the end of a label."""
+    owned, n = owned_stacks(head, stacks, figures), len(head.columns)
+    amounts = {one for of_year in owned for one in of_year if not all("%" in text for text in figures[one])}
+    for kept in (sorted(one for of_year in owned for one in of_year), sorted(amounts)):
+        if len(kept) == n:
+            return [Alignment(tuple(kept))]
+    if parts := parts_of(head, stacks, owned):
+        return parts
+    found, is_chosen = [], False
+    for column, of_year in zip(head.columns, owned, strict=True):
+        mine = [one for one in of_year if one in amounts] or of_year
+        below = [one for one in mine if abs(column.place.right - stacks[one].right) <= NEAR] if len(mine) > 1 else mine
+        is_chosen |= len(mine) > 1
+        found.append(next(iter(below or mine), None))
+    return [Alignment(tuple(found), is_chosen)]
+
+
+def owned_stacks(head: Head, stacks: Sequence[Cell], figures: Sequence[Sequence[str]]) -> list[list[int]]:
+    """The stacks of values below the year of each column, from left to right."""
     titles = [*(column.place for column in head.columns), *head.beside]
     owners = [min(range(len(titles)), key=lambda n: _apart(titles[n], stack)) for stack in stacks]
     wide = [n for n, texts in enumerate(figures) if not all(map(_SMALL.fullmatch, texts))]
@@ -312,19 +341,24 @@ def aligned(head: Head, stacks: Sequence[Cell], figures: Sequence[Sequence[str]]
         if owners[n] < len(head.columns) and not all(map(NUMBERED.fullmatch, texts))
         and not (n not in wide and wide and n < wide[0])
     ]  # fmt: skip
-    fullest = {owner: max(len(figures[n]) for n in kept if owners[n] == owner) for owner in {owners[n] for n in kept}}
-    kept = [n for n in kept if len(figures[n]) > SPARSE * fullest[owners[n]]]
-    amounts = [n for n in kept if not all("%" in text for text in figures[n])]
-    if len(kept) == len(head.columns) or len(amounts) == len(head.columns):
-        return list(kept if len(kept) == len(head.columns) else amounts), False
-    found, is_chosen = [], False
-    for n, column in enumerate(head.columns):
-        mine = [one for one in kept if owners[one] == n]
-        mine = [one for one in mine if one in amounts] or mine
-        below = [one for one in mine if abs(column.place.right - stacks[one].right) <= NEAR] if len(mine) > 1 else mine
-        is_chosen |= len(mine) > 1
-        found.append(next(iter(below or mine), None))
-    return found, is_chosen
+    of_years = [[n for n in kept if owners[n] == year] for year in range(len(head.columns))]
+    most = [max((len(figures[n]) for n in of_year), default=0) for of_year in of_years]
+    return [[n for n in of_year if len(figures[n]) > SPARSE * of] for of_year, of in zip(of_years, most, strict=True)]
+
+
+def parts_of(head: Head, stacks: Sequence[Cell], owned: Sequence[Sequence[int]]) -> list[Alignment]:
+    """The stacks below each year by their titles, where all years have the same ones, as *Revenue, Capital, Total*."""
+    titles = [[title_of(stacks[one], head.below) for one in of_year] for of_year in owned]
+    parts = titles[0]
+    is_same = all(of_year == parts for of_year in titles) and len({*parts} - {""}) == len(parts) > 1
+    if not is_same or (len(titles) == 1 and not any(map(TOTAL.fullmatch, parts))):
+        return []
+    return [Alignment(tuple(of_part), False, part) for part, *of_part in zip(parts, *owned, strict=True)]
+
+
+def title_of(stack: Cell, cells: Sequence[Cell]) -> str:
+    """The words above a stack of figures, from top to bottom."""
+    return " ".join(cell.text for cell in cells if cell.left <= stack.right and stack.left <= cell.right)
 
 
 def _apart(title: Cell, stack: Cell) -> float:

@@ -18,6 +18,7 @@ from lib.statements.blocks import unfolded
 from lib.statements.columns import (
     MONTH_WORD,
     TOTAL,
+    Alignment,
     Column,
     Head,
     aligned,
@@ -219,8 +220,7 @@ def by_parts(row: GridRow, head: Head) -> list[tuple[str, list[str]]]:
         cells = cells[1:]
     if len(cells) != n:
         return []
-    labels = [row.label if TOTAL.fullmatch(part) else f"{row.label}, {spelt(part)}" for part in head.parts]
-    return [(label, cells[place::size]) for place, label in enumerate(labels)]
+    return [(labelled(row.label, part), cells[place::size]) for place, part in enumerate(head.parts)]
 
 
 def spelt(text: str) -> str:
@@ -356,18 +356,28 @@ def _read_table(table: Sequence[_Row], head: Head, height: float, reader: _Reade
     for one in table:
         for cell in one.row.figures:
             figures[stack_of(cell, stacks)].append(cell.text)
-    where, is_chosen = aligned(head, stacks, figures)
-    for row, section, money in table:
-        reader.section, reader.money = section, money
-        texts = [[] for _ in stacks]
-        for cell in row.figures:
-            texts[stack_of(cell, stacks)].append(cell.text)
-        found = [texts[n] if n is not None else [] for n in where]
-        values = [one[0] if one else None for one in found]
-        doubts = [ADJUSTED] * head.is_adjusted + [UNTITLED] * is_chosen + [MORE] * any(len(one) > 1 for one in found)
-        if any(value is not None for value in values):
-            row = row if row.label else row._replace(label=f"Total {section}")
-            reader.add(row, head.columns, values, doubts)
+    for alignment in aligned(head, stacks, figures):
+        for row, section, money in table:
+            reader.section, reader.money = section, money
+            _read_row(row, head, stacks, alignment, reader)
+
+
+def _read_row(row: GridRow, head: Head, stacks: Sequence[Cell], alignment: Alignment, reader: _Reader) -> None:
+    texts = [[] for _ in stacks]
+    for cell in row.figures:
+        texts[stack_of(cell, stacks)].append(cell.text)
+    found = [texts[n] if n is not None else [] for n in alignment.stacks]
+    values = [one[0] if one else None for one in found]
+    doubts = [ADJUSTED] * head.is_adjusted + [UNTITLED] * alignment.is_chosen
+    doubts += [MORE] * any(len(one) > 1 for one in found)
+    if any(value is not None for value in values):
+        label = row.label or f"Total {reader.section}"
+        reader.add(row._replace(label=labelled(label, alignment.part)), head.columns, values, doubts)
+
+
+def labelled(label: str, part: str) -> str:
+    """A row's label with the title of a column below its periods, if that is no total."""
+    return f"{label}, {spelt(part)}" if part and not TOTAL.fullmatch(part) else label
 
 
 def stack_of(cell: Cell, stacks: Sequence[Cell]) -> int:
