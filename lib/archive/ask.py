@@ -268,10 +268,12 @@ def page_picture(files: ArchiveIndex, doc_name: str, page: int, evidence: str = 
 
 
 def with_pictures(files: ArchiveIndex, answer: dict) -> dict:
-    """An answer whose pages have a ``picture``: the cells' rows marked, else the passage; or why there is none."""
+    """An answer whose pages have a ``picture``: the cells marked with their rows and the heads of their columns, else
+    the passage; or why there is none."""
     rows = {}
     for cell in answer["cells"]:
-        rows.setdefault((cell["document"], cell["page"]), []).extend([cell["row"], cell["value"].lstrip("-")])
+        marked = f"{cell['row']}\t{cell['value'].lstrip('-')}\t{cell['year']}"
+        rows.setdefault((cell["document"], cell["page"]), []).append(marked)
     pages = []
     for page in answer["pages"]:
         place = page["document"], page["page"]

@@ -34,7 +34,8 @@ XFA = "is an XFA form, whose pages other readers do not see; open it in Adobe Re
 COVER_PAGES, MOST_NAMED = 2, 3  # of a portfolio; files in it that a message names
 OUTLINES = 20  # drawings on a page without text that may be letters
 SPAN = ("text", "size", "flags", "font")
-MARK = (1.0, 0.85, 0.2)
+MARK, MOST_MARKED = (1.0, 0.85, 0.2), 3  # a colour; places of a line that are marked
+COLUMN_WIDTH = 60  # points between the right edges of a value and of its column's head
 
 
 def read_texts(source: Path) -> tuple[list[str], str]:
@@ -70,7 +71,8 @@ def shown_without_text(source: Path) -> list[int]:
 
 
 def picture(source: Path, page: int, dpi: int, evidence: str = "") -> bytes:
-    """A page (from 0) as PNG of at most MOST_PIXELS, with its evidence marked; a StudyError if it cannot be drawn."""
+    """A page (from 0) as PNG of at most MOST_PIXELS with its evidence marked: lines of the page, or a cell's row, value
+    and head with tabs between; a StudyError if it cannot be drawn."""
     if not (image := _in_process("drawn", source, page, dpi, evidence)):
         raise StudyError(f"page {page} of {source.name} cannot be drawn")
     return image
@@ -183,10 +185,27 @@ def drawn(source: str, page: int, dpi: int, evidence: str) -> bytes:
     with pymupdf.open(source) as pdf:
         sheet = pdf[page]
         for line in dict.fromkeys(line.strip() for line in evidence.splitlines() if len(line.strip()) > 3):
-            for place in sheet.search_for(line)[:3]:
+            row, *rest = line.split("\t")
+            places = cell_places(*map(sheet.search_for, (row, *rest))) if rest else sheet.search_for(row)[:MOST_MARKED]
+            for place in places:
                 sheet.draw_rect(place, color=None, fill=MARK, fill_opacity=0.35, overlay=True)
         scale = min(dpi / 72, (MOST_PIXELS / (sheet.rect.width * sheet.rect.height)) ** 0.5)
         return sheet.get_pixmap(matrix=pymupdf.Matrix(scale, scale), alpha=False).tobytes("png")
+
+
+def cell_places(
+    rows: Sequence["pymupdf.Rect"], values: Sequence["pymupdf.Rect"], heads: Sequence["pymupdf.Rect"]
+) -> list:
+    """The places of a cell: its row's label, its value on the same line, and the head of its column above the value."""
+    pairs = [
+        (row, value) for row in rows for value in values
+        if min(row.y1, value.y1) > max(row.y0, value.y0) and value.x0 > row.x0
+    ]  # fmt: skip
+    if not pairs:
+        return [*rows[:1], *values[:1]]
+    row, value = min(pairs, key=lambda pair: (pair[0].y0, pair[1].x0))
+    above = [head for head in heads if head.y1 <= value.y1 and abs(head.x1 - value.x1) <= COLUMN_WIDTH]
+    return [row, value, *sorted(above, key=lambda head: (abs(head.x1 - value.x1), value.y0 - head.y0))[:1]]
 
 
 if __name__ == "__main__":
