@@ -362,6 +362,9 @@ class Formula(Transformer):
     def under(self, bottom: Node, sign, top: Node) -> Node:
         return self.over(top, sign, bottom)
 
+    def per_dollar(self, sign, bottom: Node, _dollars, top: Node) -> Node:
+        return self.over(top, sign, bottom)
+
     def share(self, sign, whole: Node, part: Node) -> Node:
         return replace(self.over(part, sign, whole), form="percent")
 

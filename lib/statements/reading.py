@@ -22,6 +22,7 @@ LEAST_SHARED = 0.6  # of a row's label and of the words that are asked for, by w
 SAME = 0.9  # so much is shared by a label that is the item's in other words
 LIKELY = 0.8  # the score of a label of the item's patterns
 STATEMENT, RANK, NEWEST = (0.3, 0.04, 0.05)  # a primary statement's row; each page further down; the filing's own year
+OF_SENTENCE, LEAST_OF_SENTENCE = 0.8, 0.65  # how much the words of a question count that a sentence has, not its own
 IN_SENTENCE = 0.1  # what a sentence is less than a table
 MAX_SUBSTITUTES = 2
 
@@ -155,8 +156,13 @@ class Reader:
         if not label or not asked:
             return 0.0
         whole = label | stems(plain(line.section))
-        of_label = self.weigh(label & asked) / self.weigh(label)
-        score = (of_label + self.weigh(whole & asked) / self.weigh(asked)) / 2
+        of_label, of_asked = (
+            self.weigh(label & asked) / self.weigh(label),
+            self.weigh(whole & asked) / self.weigh(asked),
+        )
+        if line.is_sentence:
+            return OF_SENTENCE * of_asked + (1 - OF_SENTENCE) * of_label if of_asked >= LEAST_OF_SENTENCE else 0.0
+        score = (of_label + of_asked) / 2
         return score if score >= LEAST_SHARED and of_label >= LEAST_SHARED / 2 else 0.0
 
     def weigh(self, words: set[str]) -> float:

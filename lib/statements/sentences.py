@@ -19,6 +19,11 @@ _AMOUNT = re.compile(
     r"(?P<open>\()?(?P<sign>[$€£¥])?\s?(?P<digits>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)\)?"
     r"(?:\s(?P<unit>thousand|million|billion|trillion)s?\b|\s?(?P<share>%|percent\b))?"
 )
+_COUNTED = re.compile(r"\s(?:[A-Za-z-]+\s){0,2}?[a-z]{3,}s\b")  # what is counted, in the plural
+_NUMBERED = re.compile(
+    r"(?:\b(?:notes?|items?|form|rule|section|level|page|part|article|phase|no|number|q|months?|march|april|may|june|july|"
+    r"august|september|october|november|december|january|february)|[-–/])\s?$", re.I
+)  # fmt: skip
 _ENDS = re.compile(r"(?<=[.;:])\s+(?=[A-Z“\"(•])")
 _BOUND = re.compile(r"[,;]|\b(?:compared|versus|from|to|respectively)\b")
 _LIST = re.compile(r"^[\s,]*(?:and|or|to)?\s*$")
@@ -75,7 +80,9 @@ def amounts_of(sentence: str, year: int | None) -> Iterator[Stated]:
     between an amount and the next one, else the sentence's only one."""
     amounts, named = [*_found(sentence)], [(match.start(), int(match[0])) for match in _YEAR.finditer(sentence)]
     bounds = [*(one.start for one in amounts[1:]), len(sentence)][: len(amounts)]
-    is_in_order = len(named) == len(amounts) > 1 and named[0][0] > amounts[-1].start
+    is_in_order = len(named) == len(amounts) > 1 and (
+        named[0][0] > amounts[-1].start or named[-1][0] < amounts[0].start
+    )
     only = {one for _, one in named}
     for n, (amount, bound) in enumerate(zip(amounts, bounds, strict=True)):
         own = [one for place, one in named if amount.end <= place < bound]
@@ -92,7 +99,8 @@ def amounts_of(sentence: str, year: int | None) -> Iterator[Stated]:
 def _found(sentence: str) -> Iterator[_Amount]:
     for match in _AMOUNT.finditer(sentence):
         value = number(match["digits"])
-        if value is not None and (match["sign"] or match["unit"] or match["share"]):
+        is_count = _COUNTED.match(sentence, match.end()) and not _NUMBERED.search(sentence, 0, match.start())
+        if value is not None and (match["sign"] or match["unit"] or match["share"] or is_count):
             is_negative = bool(match["open"]) and ")" in match[0]
             money = Money(match["unit"] or "", currency_of(match["sign"] or ""))
             yield _Amount(match.start(), match.end(), -value if is_negative else value, bool(match["share"]), money)
