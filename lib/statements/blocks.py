@@ -100,9 +100,13 @@ def apart(labels: Sequence[Label]) -> tuple[list[str], list[Label]]:
 
 
 def is_heading(label: str) -> bool:
-    """Whether a label most likely stands above rows and has no figure."""
-    is_loud = label.isupper() and not label.startswith("TOTAL")
-    return label[-1] == ":" or is_loud or bool(_HEADING.fullmatch(label) and not label.lower().startswith("total"))
+    """Whether a label certainly stands above rows and has no figure."""
+    return label[-1] == ":" or (label.isupper() and not label.startswith("TOTAL"))
+
+
+def may_be_heading(label: str) -> bool:
+    """Whether a label stands above rows in most statements."""
+    return bool(_HEADING.fullmatch(label)) and not label.lower().startswith("total")
 
 
 def arranged(labels: Sequence[Label], values: Sequence[str], n: int) -> list[tuple[str, list[str]]] | None:
@@ -135,12 +139,14 @@ def columns_of(values: Sequence[str], sizes: Sequence[int], n: int) -> list[list
 
 
 def selections(labels: Sequence[Label]) -> Iterator[list[int]]:
-    """Which labels may have figures, by their place: all but headings, without some lines above the first one or below
-    the last, as names are."""
-    places = [place for place, label in enumerate(labels) if not is_heading(label.text)]
-    for first in range(min(MOST_NOISE, len(places))):
-        for last in range(min(MOST_NOISE, len(places) - first)):
-            yield places[first : len(places) - last]
+    """Which labels may have figures, by their place: all but headings, with or without those that may be headings, and
+    without some lines above the first one or below the last, as names are."""
+    all_places = [place for place, label in enumerate(labels) if not is_heading(label.text)]
+    likely = [place for place in all_places if not may_be_heading(labels[place].text)]
+    for places in (likely, all_places) if likely != all_places else (likely,):
+        for first in range(min(MOST_NOISE, len(places))):
+            for last in range(min(MOST_NOISE, len(places) - first)):
+                yield places[first : len(places) - last]
 
 
 def sums(labels: Sequence[str], columns: Sequence[Sequence[float | None]]) -> int:

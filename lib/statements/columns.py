@@ -148,7 +148,7 @@ def head_of_text(block: Sequence[GridRow], is_joined: bool = False) -> Head:
     text = " ".join([*titles, *(head.label for head in heads)])
     n_shares += sum(map(is_of_shares, titles))
     places = [n for n, row in enumerate(block) if is_head(row)]
-    among = block[places[0] : places[-1]] if places else []
+    among = block[places[0] : places[-1] + 1] if places else []
     is_mixed = any(is_of_shares(row.label) for row in among if len(row.label) <= LONGEST_TITLE)
     has_notes = bool(re.search(r"\bnotes?\b(?! to)", text, re.I))
     below = [row.label for row in block[places[0] :] if not row.figures] if places else []

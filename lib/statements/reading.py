@@ -153,13 +153,9 @@ class Reader:
     def shared(self, words: str, line: Line) -> float:
         """The mean of the shares, by weight, that a row's label and words have in common; 0 below LEAST_SHARED."""
         asked, label = stems(spelt(words)), stems(" ".join(FILLER.sub(" ", spoken(plain(line.label))).split()))
-        if not label or not asked:
-            return 0.0
         whole = label | stems(plain(line.section))
-        of_label, of_asked = (
-            self.weigh(label & asked) / self.weigh(label),
-            self.weigh(whole & asked) / self.weigh(asked),
-        )
+        of_asked = self.weigh(whole & asked) / (self.weigh(asked) or 1.0)
+        of_label = self.weigh(label & asked) / (self.weigh(label) or 1.0)
         if line.is_sentence:
             return OF_SENTENCE * of_asked + (1 - OF_SENTENCE) * of_label if of_asked >= LEAST_OF_SENTENCE else 0.0
         score = (of_label + of_asked) / 2

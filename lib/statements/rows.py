@@ -30,7 +30,7 @@ from lib.statements.columns import (
 )
 from lib.statements.figures import NUMBERED, is_ambiguous, number, style_of
 from lib.statements.grid import Cell, GridRow, printed_lines, rows_of_text, rows_of_words
-from lib.statements.labels import MARKS, item_of, kind_of, kinds, plain
+from lib.statements.labels import MARKS, YEAR, item_of, kind_of, kinds, plain
 from lib.statements.money import Money, currency_of, money_of
 from lib.statements.sentences import SENTENCE, stated_in
 
@@ -178,7 +178,7 @@ class _Reader:
 
 def lines_of(text: str, before: str = "") -> tuple[Line, ...]:
     """The rows of a page's tables from its text of one cell a line; rows without a year above them are left out."""
-    rows = [*map(_as_date, rows_of_text(unfolded(text)))]
+    rows = years_apart([*map(_as_date, rows_of_text(unfolded(text)))])
     reader, block = _Reader(rows), []
     head, is_first = head_below(rows), True
     for row in rows:
@@ -246,9 +246,21 @@ def head_for(row: GridRow, block: Sequence[GridRow]) -> Head:
     return next((one for one in others if len(one.columns) == n), whole)
 
 
+def years_apart(rows: list[GridRow]) -> list[GridRow]:
+    """The rows of a page; years behind the figures of the last one are a row of their own, a head below the table."""
+    places = [n for n, row in enumerate(rows) if len(row.figures) > 1]
+    texts = [cell.text for cell in rows[places[-1]].figures] if places else []
+    n = len([*takewhile(YEAR.fullmatch, reversed(texts))])
+    if not 1 < n < len(texts) or len({*texts[-n:]}) < n:
+        return rows
+    last, rest = rows[places[-1]], rows[places[-1] + 1 :]
+    years = GridRow("", last.figures[-n:], last.figures[-n:])
+    return [*rows[: places[-1]], last._replace(figures=last.figures[:-n]), years, *rest]
+
+
 def head_below(rows: Sequence[GridRow]) -> Head:
     """The head that stands behind the last row of a page, where its text has it so: years alone, without per cents."""
-    block = [*takewhile(lambda row: is_head(row) or not row.figures, reversed(rows))][::-1]
+    block = [*takewhile(lambda row: is_head(row) or len(row.figures) < 2, reversed(rows))][::-1]  # with a page's number
     above = [*takewhile(lambda row: is_head(row) or not row.figures, rows)]
     years = [row for row in block if is_head(row) and row.figures]
     head = head_of_text([*above, *years]) if years and len(block) < len(rows) else Head(())

@@ -14,7 +14,7 @@ from lib.statements.money import Money, currency_of
 SHORTEST, LONGEST, LEAST_WORDS = 5, 120, 6  # words of a sentence; of a line of prose
 SENTENCE = "a sentence and no table"
 _WORD = re.compile(r"[A-Za-z]{2,}")
-_YEAR = re.compile(r"(?<![\d,.$€£])(?:19|20)\d\d(?![\d,]|\.\d)")
+_YEAR = re.compile(r"(?<![\d,.$€£])(?:19|20)\d\d(?!\d|,\d{3}|\.\d)")
 _AMOUNT = re.compile(
     r"(?P<open>\()?(?P<sign>[$€£¥])?\s?(?P<digits>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)\)?"
     r"(?:\s(?P<unit>thousand|million|billion|trillion)s?\b|\s?(?P<share>%|percent\b))?"
@@ -100,6 +100,7 @@ def _found(sentence: str) -> Iterator[_Amount]:
     for match in _AMOUNT.finditer(sentence):
         value = number(match["digits"])
         is_count = _COUNTED.match(sentence, match.end()) and not _NUMBERED.search(sentence, 0, match.start())
+        is_count = is_count and not _YEAR.fullmatch(match["digits"])
         if value is not None and (match["sign"] or match["unit"] or match["share"] or is_count):
             is_negative = bool(match["open"]) and ")" in match[0]
             money = Money(match["unit"] or "", currency_of(match["sign"] or ""))

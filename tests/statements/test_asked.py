@@ -146,6 +146,19 @@ PERIODS = {
     "What was Tarnbeck's net income in the year before 2022?": ("net_income", ""),
     "According to the 2022 10-K, what was Tarnbeck's net income in 2021?": ("net_income", ""),
     "How much more did Tarnbeck spend on R&D than on capex in 2021?": ("research - capex", ""),
+    "What was Tarnbeck's operating income % margin in 2021?": ("operating_income / revenue", "percent"),
+    "By what percentage did Tarnbeck's revenue shrink from 2020 to 2021?":
+        ("-(revenue / at(revenue, 2020) - 1)", "percent"),
+    "How much did Tarnbeck's total assets increase from 2020 to 2021?": ("total_assets - at(total_assets, 2020)", ""),
+    "For every dollar of depreciation in 2021, how many dollars of capex did Tarnbeck spend?":
+        ("capex / depreciation", "ratio"),
+    "What was Tarnbeck's EBITDA less capex in 2021? Define EBITDA as net income + interest expense + depreciation.":
+        ("net_income + interest_expense + depreciation - capex", ""),
+    "What was Tarnbeck's EBITDA % margin in 2021? Calculate EBITDA using operating income and depreciation.":
+        ("(operating_income + depreciation) / revenue", "percent"),
+    "What was Tarnbeck's ROA in 2021? ROA = net income / total assets": ("net_income / total_assets", "percent"),
+    "What was Tarnbeck's income tax provision (or benefit) over its income (or loss) before taxes in 2021?":
+        ("income_tax / pretax_income", "ratio"),
 }  # fmt: skip
 
 
@@ -166,6 +179,8 @@ def test_a_formula_is_over_the_periods_that_are_asked_about(question, asked):
         ("net sales in Q1 2022", {"quarter": 1, "months": 3, "end": None}),
         ("net sales in the second quarter of fiscal 2022", {"quarter": 2, "months": 3}),
         ("net sales in the 26 weeks ended July 30, 2022", {"months": 6, "end": date(2022, 7, 30)}),
+        ("net sales in the 12 weeks ended March 25, 2023", {"months": 3, "end": date(2023, 3, 25)}),
+        ("gross margin in 2021, to one decimal", {"end": None}),
         ("revenue in 2021 in euros", {"currency": "EUR"}),
         ("revenue in 2021 in USD millions", {"currency": "USD", "unit": 1e6}),
     ],
