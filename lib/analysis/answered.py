@@ -311,11 +311,12 @@ def explained(right: pd.DataFrame, of_runs: Mapping[str, pd.DataFrame], draws: R
     return pd.DataFrame(rows, columns=["title", "r", "r2", "low", "high", "n_runs", "n"])
 
 
-def failures_read(questions: pd.DataFrame) -> pd.DataFrame:
-    """Wrong calculated numbers of these questions with a gold page in their context, as one reader read them: context,
-    question_id and ``reason``."""
+def failures_read(right: pd.DataFrame) -> pd.DataFrame:
+    """The calculated numbers that are wrong with a gold page in their context, as one reader read them: context,
+    question_id and ``reason``. Those that are right by now, by :func:`right_values`, are left out."""
     read = pd.read_csv(Path(__file__).with_name("failures_read.csv"))
-    return read[read["question_id"].isin(questions["question_id"])]
+    wrong = right.eq(0).rename_axis(index="question_id", columns="context").stack()
+    return read[pd.MultiIndex.from_frame(read[["question_id", "context"]]).isin(wrong[wrong].index)]
 
 
 def by_every_measure(study: Study, contexts: Sequence[Context]) -> pd.DataFrame:
