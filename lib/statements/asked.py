@@ -101,69 +101,120 @@ class Definition(NamedTuple):
     term: str  # the formula or the line item that is defined, where it has a name
 
 
+@dataclass
+class Draft:
+    """What was read of a question so far; ``problem`` is the first reason why it is no formula."""
+
+    sentences: list[str]  # without what a definition says
+    asking: str  # the sentence that asks
+    years: list[int]
+    definition: Definition | None
+    node: Node  # of the sentence that asks
+    flags: set[str]
+    rows: dict[str, str]
+    unread: list[str]
+    problem: str
+    formula: str = ""
+    form: str = ""
+    source: str = ""
+
+    def __post_init__(self):
+        self.formula, self.form, self.source = self.node.formula, self.node.form, source_of(self.node)
+
+    def refuse(self, why: str) -> None:
+        """Keep a reason why the question is no formula, if it is the first."""
+        self.problem = self.problem or why
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether a definition says of which years its parts are."""
+        return bool(self.definition) and any(token.kind in ("CHANGE_IN", "YEAR") for token in self.definition.tokens)
+
+
 def asked_for(question: str, names: Sequence[str]) -> Wanted:
     """What a question asks for; the company's names are no part of that."""
     settled = in_years(question)
+    draft = drafted(settled, names)
+    define(draft)
+    put_in_periods(draft)
+    period, unit, years = asked_period(settled), asked_unit(question), draft.years
+    year = years[-1] if years and (len(years) > 1 or "COMPOUND" in draft.flags) else period.year
+    quarters, all_text = quarters_in(settled), spoken(settled)
+    is_of_library = draft.source == "library" and draft.formula == draft.node.formula
+    at_year = rf"\bat\((\w+), {year}\)"
+    return Wanted(
+        formula=canonical(re.sub(at_year, r"\1", draft.formula) if draft.is_timed else draft.formula),
+        year=year,
+        months=months_of(all_text, settled),
+        form=draft.form,
+        unit=unit if unit > 1 else None,
+        digits=n_digits(all_text),
+        rows={name: words for name, words in draft.rows.items() if name in names_in(draft.formula)},
+        source=draft.source,
+        quarter=quarters[-1] if quarters else None,
+        end=end_of(settled, year),
+        currency=currency_of(question) or None,
+        unread=tuple(dict.fromkeys(draft.unread)),
+        problem=draft.problem,
+        named=formula_words(draft.asking) if is_of_library else "",
+    )
+
+
+def drafted(settled: str, names: Sequence[str]) -> Draft:
+    """The sentences of a question, its definition, and what the sentence that asks and the others have."""
     sentences = sentences_of(without_names(settled, names))
     definition, problem = definition_in(sentences)
     rest = [sentence.replace(definition.text, " ") for sentence in sentences] if definition else sentences
     years = years_in(" ".join(rest)) or years_in(settled)
     asking = asking_of(rest)
     node, flags, rows, unread, why = read_sentence(asking, len(years))
-    problem = problem or ("" if definition and not is_list(definition.node) else why)
-    others = [sentence for sentence in rest if sentence is not asking]
-    if not problem and not definition and sum("?" in one and has_name(one) for one in rest) > 1:
-        problem = "several questions are asked at once"
-    for other in others:
+    draft = Draft(rest, asking, years, definition, node, flags, rows, unread, problem)
+    if not definition or is_list(definition.node):
+        draft.refuse(why)
+    if not definition and sum("?" in one and has_name(one) for one in rest) > 1:
+        draft.refuse("several questions are asked at once")
+    for other in (sentence for sentence in rest if sentence is not asking):
         more = prepared(other, False)
-        flags |= more.flags & {"AT_END", "BOTH_ENDS"}
-        if is_framing(other):
-            continue
-        unread += [token.text for token in more.read if token.kind in ("WORD", *(() if definition else ("NAME",)))]
-    source, form, formula = source_of(node), node.form, node.formula
+        draft.flags |= more.flags & {"AT_END", "BOTH_ENDS"}
+        if not is_framing(other):
+            kinds = ("WORD",) if definition else ("WORD", "NAME")
+            draft.unread += [token.text for token in more.read if token.kind in kinds]
+    return draft
+
+
+def define(draft: Draft) -> None:
+    """Put in what a definition says, or the form of a formula that the sentence itself has."""
+    definition, node, text = draft.definition, draft.node, " ".join(draft.sentences)
     if definition:
-        defined, why = part_of(definition, node) or combined(definition, node)
-        problem, formula = problem or why, defined.formula
-        source, rows = "question", rows | definition.rows if not is_list(definition.node) else rows
-        form = form_of(defined, node, " ".join(rest))
-        unread = [word for word in unread if not TERMS.fullmatch(word)] + definition.unread
+        found, why = part_of(definition, node) or combined(definition, node)
+        draft.refuse(why)
+        draft.formula, draft.source, draft.form = found.formula, "question", form_of(found, node, text)
+        draft.rows |= {} if is_list(definition.node) else definition.rows
+        draft.unread = [word for word in draft.unread if not TERMS.fullmatch(word)] + definition.unread
     elif node.parts:
-        problem = problem or "two figures are asked for at once"
-    elif re.fullmatch(r"avg\((\w+)\)", formula) and items().get(formula[4:-1], {}).get("kind") != "balance":
-        problem = problem or "an average of what flows needs the years"
-    elif source == "two":
-        form = (
-            "percent" if node.power == 0 and IN_PERCENT.search(" ".join(rest)) else node.form if node.power == 0 else ""
-        )
-    if source == "item" and formula == "net_income" and re.fullmatch("net loss(?:es)?", rows.get(formula, "")):
-        formula, problem = f"-{formula}", problem or "a loss is asked for, and rows have profits or losses"
-    if "AT_END" in flags and not (definition and any(token.kind == "AVERAGE" for token in definition.tokens)):
-        formula = with_ending_balances(formula)
-    is_timed = bool(definition) and any(token.kind in ("CHANGE_IN", "YEAR") for token in definition.tokens)
-    if not is_timed:
-        formula, form, why = over_time(formula, form, flags, years, clean(asking), bool(definition))
-        problem = problem or why
-    elif len(years) > 2:
-        problem = problem or "more than two years are named"
-    period, unit = asked_period(settled), asked_unit(question)
-    year = years[-1] if years and (len(years) > 1 or "COMPOUND" in flags) else period.year
-    quarters, all_text = quarters_in(settled), spoken(settled)
-    return Wanted(
-        formula=canonical(re.sub(rf"\bat\((\w+), {year}\)", r"\1", formula) if is_timed else formula),
-        year=year,
-        months=months_of(all_text, settled),
-        form=form,
-        unit=unit if unit > 1 else None,
-        digits=n_digits(all_text),
-        rows={name: words for name, words in rows.items() if name in names_in(formula)},
-        source=source,
-        quarter=quarters[-1] if quarters else None,
-        end=end_of(settled, year),
-        currency=currency_of(question) or None,
-        unread=tuple(dict.fromkeys(unread)),
-        problem=problem,
-        named=formula_words(asking) if source == "library" and formula == node.formula else "",
-    )
+        draft.refuse("two figures are asked for at once")
+    elif re.fullmatch(r"avg\((\w+)\)", draft.formula) and items().get(draft.formula[4:-1], {}).get("kind") != "balance":
+        draft.refuse("an average of what flows needs the years")
+    elif draft.source == "two":
+        draft.form = ("percent" if IN_PERCENT.search(text) else node.form) if node.power == 0 else ""
+    words = draft.rows.get(draft.formula, "")
+    if draft.source == "item" and draft.formula == "net_income" and re.fullmatch("net loss(?:es)?", words):
+        draft.refuse("a loss is asked for, and rows have profits or losses")
+        draft.formula = f"-{draft.formula}"
+
+
+def put_in_periods(draft: Draft) -> None:
+    """Put in the periods that a question compares, adds or averages, and balances of a year's end."""
+    definition = draft.definition
+    averages = bool(definition) and any(token.kind == "AVERAGE" for token in definition.tokens)
+    if "AT_END" in draft.flags and not averages:
+        draft.formula = with_ending_balances(draft.formula)
+    if draft.is_timed:
+        draft.refuse("more than two years are named" if len(draft.years) > 2 else "")
+        return
+    about = draft.flags, draft.years, clean(draft.asking), bool(definition)
+    draft.formula, draft.form, why = over_time(draft.formula, draft.form, *about)
+    draft.refuse(why)
 
 
 def formula_words(sentence: str) -> str:
