@@ -132,3 +132,10 @@ def test_what_a_run_found_explains_its_right_numbers_as_far_as_their_means_lie_o
     assert table.loc["another", "r"] == pytest.approx(np.corrcoef([0, 0.5, 1], [0, 1, 0.5])[0, 1])
     assert table[["n_runs", "n"]].to_numpy().tolist() == [[3, 4]] * 3
     assert answered.explained(right[:0], found, None).empty
+
+
+def test_failures_that_were_read_are_shown_as_long_as_they_are_wrong():
+    ids = ["financebench_id_04672", "financebench_id_01319", "of another set"]
+    right = pd.DataFrame({"oracle-page": [1.0, 0.0, 0.0]}, index=ids)
+    assert answered.failures_read(right)[["context", "question_id"]].values.tolist() == [["oracle-page", ids[1]]]
+    assert answered.failures_read(right.assign(**{"oracle-page": 1.0})).empty

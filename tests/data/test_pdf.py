@@ -57,3 +57,18 @@ def test_what_a_pdf_prints_as_the_number_of_a_page_is_read(filing):
         opened.set_page_labels([{"startpage": 0, "style": "r"}, {"startpage": 2, "style": "D", "prefix": "F-"}])
         opened.saveIncr()
     assert pdf.read_labels(filing) == ["i", "ii", "F-1", "F-2"]
+
+
+def test_a_cell_is_marked_with_its_row_and_the_head_of_its_column():
+    def places(*boxes: tuple[float, float]) -> list[pymupdf.Rect]:
+        return [pymupdf.Rect(left, top, left + 30, top + 10) for left, top in boxes]
+
+    rows, values, heads = (
+        places((20, 50), (20, 90)),
+        places((300, 50), (200, 90)),
+        places((310, 10), (195, 20), (20, 95)),
+    )
+    assert pdf.cell_places(rows, values, heads) == [rows[0], values[0], heads[0]]
+    assert pdf.cell_places(rows[1:], values, heads) == [rows[1], values[1], heads[1]]
+    assert pdf.cell_places(rows[:1], values[1:], heads) == [rows[0], values[1]]  # not on one line
+    assert pdf.cell_places([], [], heads) == []
