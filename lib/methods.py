@@ -324,7 +324,7 @@ row("items_apart_records", title="Hybrid RRF, metadata match, items apart", fami
     ),
     source="ammann2025decomposition", score=items.score, uses=("hybrid_rrf_records",),
     options={"first_stage": "hybrid_rrf_records"}, inputs=items.inputs,
-    version=2)
+    version=3)
 row("items_again_records", title="Hybrid RRF, metadata match, missing items again", family=MATCHED,
     pipeline=(
         "question → company, period and form → the filings whose dataset fields fit best → Hybrid RRF → each line item "
@@ -332,18 +332,18 @@ row("items_again_records", title="Hybrid RRF, metadata match, missing items agai
     ),
     source="ammann2025decomposition", score=items.score, uses=("hybrid_rrf_records",),
     options={"first_stage": "hybrid_rrf_records", "k": 5}, inputs=items.inputs,
-    version=2)
+    version=3)
 row("ahead_items_apart", title="Ahead, items apart", family=GENERAL,
     pipeline="question and each line item of its formula, where it has two → Ahead → one list by best rank",
     source="ammann2025decomposition", score=ahead.score_items, uses=("ahead",), options={"first_stage": "ahead"},
-    inputs=items.inputs, version=2)
+    inputs=items.inputs, version=3)
 row("ahead_items_again", title="Ahead, missing items again", family=GENERAL,
     pipeline=(
         "question → Ahead → each line item of its formula, where it has two, that no page of the first 5 has is "
         "searched for → its best page last of the 5"
     ),
     source="ammann2025decomposition", score=ahead.score_items, uses=("ahead",),
-    options={"first_stage": "ahead", "k": 5}, inputs=items.inputs, version=2)
+    options={"first_stage": "ahead", "k": 5}, inputs=items.inputs, version=3)
 
 # Trained rows whose training has no twin of a test question: a question that shares its template.
 row("ahead_template", title="Ahead, templates held out", family=STRICT,

@@ -23,7 +23,7 @@ from lib.statements.formulas import data_files
 from lib.statements.several import answer_to
 from lib.study import Study
 
-VERSION = 4
+VERSION = 5
 CALCULATED_STAGE = "answers/calculated"
 CALCULATED = ["question_id", "text", "why_not", "formula", "source", "cells"]
 

@@ -35,7 +35,7 @@ from lib.statements.money import currency_of
 NUMBERS = {"two": 2, "three": 3, "four": 4, "five": 5, "ten": 10}
 MONTHS = {"three": 3, "six": 6, "nine": 9, "twelve": 12}
 MONTH_NUMBERS = {name.lower(): number for number, name in enumerate(month_abbr) if name}
-UNSAID = "what is asked"
+UNSAID, UNKNOWN = "what is asked", "unknown"  # in place of a row's words; of a term that is no line item or formula
 LAST_YEARS = 10  # of an average
 MOST_ASIDES, BESIDE = 20, 80  # brackets of a sentence that are looked at; characters before one
 _FILE = read_yaml(Path(__file__).with_name("asked.yaml"))
@@ -47,6 +47,7 @@ FALLS = re.compile(
     r"\b(?:decreas\w+|declin\w+|dropp?\w*|falls?|fell|fallen|shr[aiu]nk\w*|reduc\w+|(?:went|gone) down)\b"
 )
 RISES = re.compile(r"\b(?:increas\w+|ris(?:e|es|en|ing)|rose|gr[eo]w\w*|chang\w+|improv\w+|went up|or)\b")
+ENDING = re.compile(r"\b(?:year|period)[ -]end\b|\b(?:ending|closing)\b", re.I)
 USING = re.compile(r"\s(?:using|based on|by adding)\s", re.I)
 CLAUSE = re.compile(r"[:,]\s+(?=(?:what|how (?:much|many|high|large)|which)\b)", re.I)
 YEAR_BEFORE, YEAR_AFTER, OF_FILING = map(_PATTERNS.get, "year_before year_after of_filing".split())
@@ -175,6 +176,8 @@ def drafted(settled: str, names: Sequence[str]) -> Draft:
         draft.refuse("several questions are asked at once")
     for other in (sentence for sentence in rest if sentence is not asking):
         more = prepared(other, False)
+        if "?" in other and more.flags:
+            draft.refuse("several questions are asked at once")
         draft.flags |= more.flags & {"AT_END", "BOTH_ENDS"}
         if not is_framing(other):
             kinds = ("WORD",) if definition else ("WORD", "NAME")
@@ -303,8 +306,10 @@ def definition_in(sentences: Sequence[str]) -> tuple[Definition | None, str]:
             term = sentence[: match.start()] if not re.search(r"[?]|\b(?:what|how|which)\b", sentence, re.I) else ""
             if node.is_made or is_list(node):
                 text = (term + match[0][: match.start("what") - match.start()] + within_brackets(match["what"])).strip()
-                names = [token.name for token in tokens_in(clean(f"{term} {about}")) if token.kind == "NAME"]
-                name = names[0] if len(names) == 1 else ""
+                of_term = tokens_in(clean(f"{term} {about}"))
+                names = [token.name for token in of_term if token.kind == "NAME"]
+                words = [token for token in of_term if token.kind == "WORD" and not TERMS.fullmatch(token.text)]
+                name = names[0] if len(names) == 1 else UNKNOWN if words and not names else ""
                 return Definition(node, tokens.read, tokens.unread, tokens.rows, text, match["rest"] or "", name), ""
     return None, problem
 
@@ -374,15 +379,19 @@ def source_of(node: Node) -> str:
 def part_of(definition: Definition, asked: Node) -> tuple[Node, str] | None:
     """What is asked for, where the definition is of a part of it: of the term as it is defined, or of line items that
     the formula of the library has, too; None where the definition is of the whole."""
-    term, listed = definition.term, {*names_in(definition.node.formula)}
-    if not asked.is_made or asked.formula.strip("()") == term.strip("()"):
+    term, listed, inner = definition.term, {*names_in(definition.node.formula)}, definition.term.strip("()")
+    if asked.formula.strip("()") == inner:
         return None
     if is_list(definition.node):
-        has_all = listed <= {*names_in(asked.formula)} and "avg(" not in definition.node.formula + asked.formula
-        return (asked, "") if has_all else None
-    if term and term in asked.formula:
-        return replace(asked, formula=asked.formula.replace(term, f"({definition.node.formula})")), ""
-    is_whole = {*names_in(asked.formula)} <= listed
+        has_all = asked.is_made and listed <= {*names_in(asked.formula)}
+        return (asked, "") if has_all and "avg(" not in definition.node.formula + asked.formula else None
+    of_term = re.compile(rf"\b{re.escape(inner)}\b" if inner.isidentifier() else re.escape(inner))
+    if inner and of_term.search(asked.formula):
+        changed = of_term.sub(f"({definition.node.formula})", asked.formula)
+        return replace(asked, formula=changed, is_made=True), ""
+    if term and not asked.formula.startswith("row_"):
+        return asked, "the definition is of something else than what is asked for"
+    is_whole = not asked.is_made or {*names_in(asked.formula)} <= listed
     return None if is_whole else (asked, "the definition is of a part of what is asked for")
 
 
@@ -391,6 +400,8 @@ def combined(definition: Definition, asked: Node) -> tuple[Node, str]:
     averages and the days that the list has; else why there is none."""
     node = definition.node
     flags = prepared(definition.with_what, False).flags
+    if ENDING.search(definition.text) and not any(token.kind == "AVERAGE" for token in definition.tokens):
+        flags = flags | {"AT_END"}
     if not is_list(node):
         return (replace(node, formula=with_ending_balances(node.formula)) if "AT_END" in flags else node), ""
     listed = set(names_in(node.formula))

@@ -19,13 +19,15 @@ LONGEST_RUN = 12  # figures below one another that may be of one label
 MOST_NOISE = 6  # numbers of pages and footnotes beside the figures
 LEAST_SUMS, MOST_TERMS = 2, 20  # sums that must come out; rows of one
 LEAST_ROWS = 5
-OFF = 1.5  # of a sum's last digit, as terms are rounded
+OFF = 0.51  # of a sum's last digit
 _SUM = re.compile(
     r"\btotal\b|\bgross (?:profit|margin)|\boperating (?:income|profit|loss)|"
     r"\bnet (?:cash|income|earnings|loss|revenue)|\bbefore .*tax|"
     r"\bat (?:the )?end of|\bcomprehensive income|, net$|\bprofit\b", re.I
 )  # fmt: skip
-_FOOTER = re.compile(r"\b(?:see|refer to|accompanying|integral part|table of contents|form 10-|unaudited\)?$)", re.I)
+_FOOTER = re.compile(
+    r"(?:see|refer to|the accompanying|table of contents)\b|.*\bintegral part of\b|\(?unaudited\)?$", re.I
+)
 _TITLE = re.compile(r"\bstatements? of\b|\bbalance sheets?\b|\bincome statements?\b", re.I)
 _DAY = re.compile(rf"(?:{MONTH})(?: \d{{1,2}})?,?", re.I)
 _HEADING = re.compile(
@@ -43,20 +45,21 @@ class Label(NamedTuple):
     group: int
 
 
-def unfolded(text: str) -> str:
-    """A page that was read column by column as one of labels with their figures, a cell a line; others as they are."""
+def unfolded(text: str) -> tuple[str, frozenset[str] | None]:
+    """A page that was read column by column as one of labels with their figures, a cell a line, and the labels of its
+    sums, which alone are sure: between two of them a heading may pass for a row. Others as they are, and None."""
     lines = [" ".join(line.split()) for line in readable(text).splitlines()]
     figures = [[cell.text for cell in figures_in(line)[0]] for line in lines]
     if longest_run(lines, figures) <= LONGEST_RUN:
-        return text
+        return text, None
     years = list(dict.fromkeys(one for of_line in figures for one in of_line if YEAR.fullmatch(one)))
     values = [one for of_line in figures for one in of_line if not YEAR.fullmatch(one)]
     above, labels = apart(labels_in(lines, figures))
-    rows = arranged(labels, values, len(years)) if len(years) > 1 else None
-    if rows is None:
-        return text
+    rows, summed = arranged(labels, values, len(years)) if len(years) > 1 else ([], frozenset())
+    if not rows:
+        return text, None
     body = (line for label, of_row in rows for line in (label, *of_row))
-    return "\n".join([*above, *years, *body])
+    return "\n".join([*above, *years, *body]), summed
 
 
 def longest_run(lines: Sequence[str], figures: Sequence[Sequence[str]]) -> int:
@@ -89,7 +92,7 @@ def apart(labels: Sequence[Label]) -> tuple[list[str], list[Label]]:
     above, rest = [], []
     for label in labels:
         text = label.text
-        if _FOOTER.search(text):
+        if _FOOTER.match(text):
             continue
         is_above = is_head(GridRow(text)) or money_of(text).unit or _TITLE.search(text) or _DAY.fullmatch(text)
         if is_above:
@@ -109,11 +112,11 @@ def may_be_heading(label: str) -> bool:
     return bool(_HEADING.fullmatch(label)) and not label.lower().startswith("total")
 
 
-def arranged(labels: Sequence[Label], values: Sequence[str], n: int) -> list[tuple[str, list[str]]] | None:
-    """Labels with their figures in ``n`` columns, none for headings: the arrangement in which most sums come out; None
-    where fewer than LEAST_SUMS do."""
+def arranged(labels: Sequence[Label], values: Sequence[str], n: int) -> tuple[list[tuple[str, list[str]]], frozenset]:
+    """Labels with their figures in ``n`` columns, none for headings: the arrangement in which most sums come out, and
+    the labels of these; nothing where fewer than LEAST_SUMS do, or as many in another arrangement."""
     style, _ = style_of(values)
-    best, most = None, LEAST_SUMS - 1
+    best: list[tuple[int, dict, frozenset]] = []
     for places in selections(labels):
         extra = len(values) - n * len(places)
         if len(places) < LEAST_ROWS or not 0 <= extra <= MOST_NOISE:
@@ -122,9 +125,15 @@ def arranged(labels: Sequence[Label], values: Sequence[str], n: int) -> list[tup
         by_group = [len([*part]) for _, part in groupby(groups)]
         for start, sizes in product(range(extra + 1), ([len(places)], by_group)):
             columns = columns_of(values[start:], sizes, n)
-            if (found := sums(names, [[number(one, style) for one in column] for column in columns])) > most:
-                best, most = dict(zip(places, zip(*columns, strict=True), strict=True)), found
-    return best and [(label.text, [*best.get(place, ())]) for place, label in enumerate(labels)]
+            found = sums(names, [[number(one, style) for one in column] for column in columns])
+            rows = dict(zip(places, zip(*columns, strict=True), strict=True))
+            if len(found) >= LEAST_SUMS and rows not in [one for _, one, _ in best]:
+                best.append((len(found), rows, frozenset(names[place] for place in found)))
+    best.sort(key=lambda one: -one[0])
+    if not best or (len(best) > 1 and best[0][0] == best[1][0]):
+        return [], frozenset()
+    _, rows, summed = best[0]
+    return [(label.text, [*rows.get(place, ())]) for place, label in enumerate(labels)], summed
 
 
 def columns_of(values: Sequence[str], sizes: Sequence[int], n: int) -> list[list[str]]:
@@ -149,19 +158,23 @@ def selections(labels: Sequence[Label]) -> Iterator[list[int]]:
                 yield places[first : len(places) - last]
 
 
-def sums(labels: Sequence[str], columns: Sequence[Sequence[float | None]]) -> int:
-    """How many rows are, in every column, the sum of the rows above them, or what is left of one above them."""
-    return sum(bool(_SUM.search(label)) and _is_sum(place, columns) for place, label in enumerate(labels))
+def sums(labels: Sequence[str], columns: Sequence[Sequence[float | None]]) -> list[int]:
+    """The rows that are, in every column, the sum of the rows above them, or what is left of one above them."""
+    return [place for place, label in enumerate(labels) if _SUM.search(label) and _is_sum(place, columns)]
 
 
 def _is_sum(place: int, columns: Sequence[Sequence[float | None]]) -> bool:
-    if not any(column[place] for column in columns):
-        return False
-    for n_terms in range(2, min(MOST_TERMS, place) + 1):
+    ends = [column[place] or 0.0 for column in columns]
+    off = OFF * min(map(last_digit, ends))
+    for n_terms in range(2, min(MOST_TERMS, place) + 1) if any(ends) else ():
         terms = [[value or 0.0 for value in column[place - n_terms : place]] for column in columns]
-        ends = [column[place] or 0.0 for column in columns]
-        if all(abs(sum(of) - end) <= OFF for of, end in zip(terms, ends, strict=True)):
+        if all(abs(sum(of) - end) <= off for of, end in zip(terms, ends, strict=True)):
             return True
-        if all(abs(of[0] - sum(of[1:]) - end) <= OFF for of, end in zip(terms, ends, strict=True)):
+        if all(abs(of[0] - sum(of[1:]) - end) <= off for of, end in zip(terms, ends, strict=True)):
             return True
     return False
+
+
+def last_digit(value: float) -> float:
+    """One unit of the last digit of a printed value, of two behind the point at most."""
+    return next((unit for unit in (1.0, 0.1) if abs(value / unit - round(value / unit)) < 1e-6), 0.01)

@@ -127,11 +127,12 @@ class Reader:
         )
 
     def rows(self, name: str, sheet: Sheet) -> list[tuple[Line, float]]:
-        """The rows of a sheet that fit a name, and how well; of a balance that has a row *net*, not the gross ones."""
+        """The rows of a sheet that fit a name, and how well; of a balance that has a row *net*, not the gross one."""
         found = [(line, fit) for line in sheet.lines if (fit := self.fit(name, line, sheet))]
         if items().get(name, {}).get("kind") != "balance":
             return found
-        return [one for one in found if is_net(one[0])] or found
+        nets = {without_net(line) for line, _ in found if is_net(line)}
+        return [(line, fit) for line, fit in found if is_net(line) or without_net(line) not in nets]
 
     def fit(self, name: str, line: Line, sheet: Sheet) -> float:
         """How well a row fits a name, 0 where it does not."""
@@ -176,6 +177,13 @@ PRINTED = "printed"  # the name of a measure that a filing prints itself
 CURRENT = {"short_investments", "receivables", "trade_receivables", "short_debt", "payables", "deferred_revenue"}
 CURRENT |= {"current_long_debt", "other_current_assets", "prepaid", "accrued"}
 NONCURRENT = re.compile(r"\b(?:non ?current|long term)\b")
+
+
+def without_net(line: Line) -> tuple[str, str]:
+    """A row's section and label without the word *net*."""
+    return line.section, " ".join(word for word in plain(line.label).split() if word != "net")
+
+
 #: A balance on a statement of cash flows is a change in it.
 CHANGES = ("balance", "cash_flow")
 
@@ -252,12 +260,13 @@ def fiscal_year(column: Column, sheet: Sheet, newest: Column | None) -> int:
 
 
 def newest_of(sheets: Sequence[Sheet]) -> dict[str, Column]:
-    """The newest column of each filing's tables, by doc_name."""
+    """The newest column with a month of each filing's statements, by doc_name: other tables may look ahead."""
     newest: dict[str, Column] = {}
     for sheet in sheets:
-        columns = [*(one for line in sheet.tables for one in line.columns), *filter(None, [newest.get(sheet.doc_name)])]
+        columns = [one for line in sheet.tables for one in line.columns if sheet.kind and one.month]
+        columns += filter(None, [newest.get(sheet.doc_name)])
         if columns:
-            newest[sheet.doc_name] = max(columns, key=lambda one: (one.year, one.month or 0))
+            newest[sheet.doc_name] = max(columns, key=lambda one: (one.year, one.month))
     return newest
 
 
@@ -271,7 +280,12 @@ def column_of(
     if wanted.months and any(line.columns[n].months for n in columns):
         columns = [n for n in columns if line.columns[n].months in (wanted.months, None)]
     best = max(columns, key=lambda n: (line.columns[n].months or 0, -n), default=None)
-    return best, [] if best is None else doubts_of_period(line.columns[best], wanted, sheet)
+    if best is None:
+        return None, []
+    alike = [n for n in columns if line.columns[n][1:3] == line.columns[best][1:3]]
+    is_open = len({line.values[n] for n in alike}) > 1
+    doubts = ["several columns of one year and length, with other values"] * is_open
+    return best, doubts + doubts_of_period(line.columns[best], wanted, sheet)
 
 
 def doubts_of_period(column: Column, wanted: Wanted, sheet: Sheet) -> list[str]:
@@ -317,7 +331,7 @@ def _read(wanted: Wanted, sheets: Sequence[Sheet], has_formulas: bool) -> Result
         reader = Reader(part, wanted, has_formulas)
         try:
             value = calculate(wanted.formula, reader.bind, wanted.year or reader.latest(wanted.formula))
-        except (Unknown, OverflowError) as error:
+        except (Unknown, OverflowError, ValueError) as error:
             why_not = str(error)
             continue
         cells = tuple(reader.used.values())

@@ -14,7 +14,7 @@ from statistics import median
 from typing import NamedTuple
 
 from lib.data.pdf import Word
-from lib.statements.blocks import unfolded
+from lib.statements.blocks import OFF, last_digit, unfolded
 from lib.statements.columns import (
     MONTH_WORD,
     TOTAL,
@@ -30,7 +30,7 @@ from lib.statements.columns import (
 )
 from lib.statements.figures import NUMBERED, is_ambiguous, number, style_of
 from lib.statements.grid import Cell, GridRow, printed_lines, rows_of_text, rows_of_words
-from lib.statements.labels import MARKS, YEAR, item_of, kind_of, kinds, plain
+from lib.statements.labels import HEAD_CHARACTERS, MARKS, OTHER_STATEMENTS, YEAR, item_of, kind_of, kinds, plain
 from lib.statements.money import Money, currency_of, money_of
 from lib.statements.sentences import SENTENCE, stated_in
 
@@ -45,13 +45,18 @@ MIDDLE, GUTTER, LEAST_LINES = (
 )  # of a page in two columns: where, points between, lines that begin there
 INDENT = 4  # points
 EDGES = MARKS + "$€£"  # around a label
-OFF = 1.5  # of a sum's last digit, as its terms are rounded
+#: What stands in the head of a primary statement whose title is broken, and of no table of an affiliate or a part.
+_CONSOLIDATED = re.compile(
+    rf"\A(?!.*(?:{OTHER_STATEMENTS.pattern}|\bnotes? \d|summari[sz]ed|selected|segment|affiliate|investee))"
+    r".*\bconsolidated\b",
+    re.I | re.S,
+)
 LEAST_ITEMS = 6  # of a statement without a title
 MOST_TITLES, LONGEST_TEXT = 10, 200  # lines of words that a head has; characters of prose that ends a table
 LONGEST_LABEL = 100  # characters of a row; prose is longer
 MORE, ADJUSTED, BLANK = "more figures than columns", "a restated or adjusted column", "fewer figures than columns"
 AMBIGUOUS = "a figure that is thousands or has three decimals"
-UNTITLED = "a column without a year above it"
+UNTITLED, APART = "a column without a year above it", "labels that stand apart from their figures"
 
 
 class Line(NamedTuple):
@@ -112,7 +117,7 @@ def sheet(
     head of a table that goes on from the page ``before`` is that page's last one."""
     lines = lines_of_words(words) if words else ()
     lines = lines or lines_of(text, before)
-    kind = kind_of(text) or kind_by_rows(lines)
+    kind = kind_of(text) or (kind_by_rows(lines) if _CONSOLIDATED.search(text[:HEAD_CHARACTERS]) else None)
     lines = (*lines, *lines_of_sentences(text, year))
     return Sheet(doc_name, page, kind, year, lines, fiscal or {}, quarter)
 
@@ -136,7 +141,8 @@ def kind_by_rows(lines: Sequence[Line]) -> str | None:
 class _Reader:
     """What holds for the rows that follow, while a page is read from its top."""
 
-    def __init__(self, rows: Sequence[GridRow]):
+    def __init__(self, rows: Sequence[GridRow], summed: frozenset[str] | None = None):
+        self.summed = summed  # labels whose figures are sums, of a page that was read column by column
         self.style, self.is_style_sure = style_of(cell.text for row in rows for cell in row.figures)
         self.money, self.section, self.lines = Money(), "", []
 
@@ -150,9 +156,10 @@ class _Reader:
         """Whether figures are, in every column, the sums of a row that follows and of the last rows of its section."""
         above = [line.values for line in self.lines if line.section == self.section and len(line.values) == len(sums)]
         totals, wanted = ([self.value(text) or 0.0 for text in texts] for texts in (figures, sums))
+        off = OFF * min(map(last_digit, wanted))
         for values in reversed(above):
             totals = [total + (value or 0.0) for total, value in zip(totals, values, strict=True)]
-            if all(abs(total - one) <= OFF for total, one in zip(totals, wanted, strict=True)):
+            if all(abs(total - one) <= off for total, one in zip(totals, wanted, strict=True)):
                 return True
         return False
 
@@ -169,6 +176,8 @@ class _Reader:
         if not self.is_style_sure and any(is_ambiguous(figure) for figure in figures if figure):
             doubts = [*doubts, AMBIGUOUS]
         label = row.label.strip(EDGES)
+        if self.summed is not None and row.label not in self.summed:
+            doubts = [*doubts, APART]
         own = currency_of(" ".join(cell.text for cell in row.cells[1:]) if len(row.cells) > 1 else "")
         if own and own != self.money.currency:
             self.money = self.money._replace(currency=own)
@@ -178,8 +187,9 @@ class _Reader:
 
 def lines_of(text: str, before: str = "") -> tuple[Line, ...]:
     """The rows of a page's tables from its text of one cell a line; rows without a year above them are left out."""
-    rows = years_apart([*map(_as_date, rows_of_text(unfolded(text)))])
-    reader, block = _Reader(rows), []
+    arranged, summed = unfolded(text)
+    rows = years_apart([*map(_as_date, rows_of_text(arranged))])
+    reader, block = _Reader(rows, summed), []
     head, is_first = head_below(rows), True
     for row in rows:
         if is_head(row) and not _is_item_of_years(row, head):
@@ -259,18 +269,20 @@ def years_apart(rows: list[GridRow]) -> list[GridRow]:
 
 
 def head_below(rows: Sequence[GridRow]) -> Head:
-    """The head that stands behind the last row of a page, where its text has it so: years alone, without per cents."""
+    """The head that stands right behind the last row of a page, where its text has it so: years alone, no per cents."""
     block = [*takewhile(lambda row: is_head(row) or len(row.figures) < 2, reversed(rows))][::-1]  # with a page's number
     above = [*takewhile(lambda row: is_head(row) or not row.figures, rows)]
-    years = [row for row in block if is_head(row) and row.figures]
-    head = head_of_text([*above, *years]) if years and len(block) < len(rows) else Head(())
+    is_there = len(block) < len(rows) and block and block[0].figures and not block[0].label
+    head = head_of_text([*above, block[0]]) if is_there and is_head(block[0]) else Head(())
     return Head(()) if head.n_beside else head
 
 
 def last_head(text: str) -> tuple[Head, Money]:
     """The head of the last table of a page's text, and what its amounts are in."""
     lines = lines_of(text)
-    return (Head(lines[-1].columns), lines[-1].money) if lines and not lines[-1].doubts else (Head(()), Money())
+    has_notes = bool(re.search(r"^\s*notes?\s*$", text, re.I | re.M))
+    is_sure = lines and not lines[-1].doubts
+    return (Head(lines[-1].columns, has_notes), lines[-1].money) if is_sure else (Head(()), Money())
 
 
 def _as_date(row: GridRow) -> GridRow:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from lib.filings.identity import Identity
 from lib.statements.asked import Wanted, asked_for
 from lib.statements.formulas import items
-from lib.statements.reading import Cell, Reader, Result, read
+from lib.statements.reading import PRINTED, Cell, Reader, Result, read
 from lib.statements.rows import Line, Sheet
 from lib.statements.several import both, questions_in
 from lib.statements.vetoes import explained, vetoes
@@ -116,7 +116,7 @@ def rivalry(cell: Cell, reader: Reader) -> Rivalry:
 
 def kind_of(cells: Sequence[Cell], of_cells: Sequence[Rivalry]) -> str:
     """The kind of a reading that nothing speaks against."""
-    if any(cell.name.startswith("row_") for cell in cells):
+    if any(cell.name.startswith("row_") or cell.name == PRINTED for cell in cells):
         return KINDS[1]
     return KINDS[3] if all(one.agreeing for one in of_cells) else KINDS[2]
 

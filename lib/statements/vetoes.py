@@ -89,7 +89,7 @@ def changed(bare: str, wanted: Wanted) -> list[str]:
             operators.append((token.place, token.place + len(token.text)))
     for start, end in operators:
         free[start:end] = bytes(end - start)
-    is_change = "prev(" in wanted.formula or " - " in wanted.formula or wanted.form == "percent"
+    is_change = "prev(" in wanted.formula or "at(" in wanted.formula
 
     of_rows = {word for name, row in wanted.rows.items() if name.startswith("row_") for word in row.split()}
 

@@ -89,15 +89,15 @@ def folded(labels: list[str] = LABELS, first: str = "500") -> str:
 
 
 def test_a_page_that_was_read_column_by_column_is_arranged_where_its_sums_come_out():
-    found = read(folded())
-    assert found["Gross profit"] == {2023: 200, 2022: 150}
-    assert [*found] == LABELS
+    assert read(folded()) == {"Gross profit": {2023: 200, 2022: 150}, "Operating income": {2023: 120, 2022: 80}}
+    rows = {line.label: (line.values, line.doubts) for line in lines_of(folded())}
+    assert [*rows] == LABELS
+    assert rows["Research"] == ((50, 40), ("labels that stand apart from their figures",))
     headed = [*LABELS[:3], "Operating expenses:", *LABELS[3:]]
-    assert read(folded(headed)) == found
+    assert read(folded(headed)) == read(folded())
     assert read(folded(LABELS[1:])) == {}
-    wrong = folded(first="501")
-    assert unfolded(wrong) != wrong  # the other sum and the other year's come out
-    assert unfolded(TWO) == TWO
+    assert unfolded(folded(first="501")) == (folded(first="501"), None)
+    assert unfolded(TWO) == (TWO, None)
 
 
 def at(text: str, left: float, top: float) -> tuple[float, float, float, float, str]:
@@ -134,8 +134,15 @@ def test_dates_of_numbers_are_read_in_words(text, plain):
     assert readable(text) == plain
 
 
-def test_a_statement_without_a_title_is_known_by_its_rows():
+def test_a_consolidated_statement_with_a_broken_title_is_known_by_its_rows_and_no_other_table():
     rows = "Revenue|Cost of sales|Gross profit|Operating income|Interest expense|Income tax expense|Net income"
     text = "2023\n2022\n" + "".join(f"{label}\n9\n8\n" for label in rows.split("|"))
-    assert sheet("A_2023_10K", 1, 2023, text).kind == "income"
-    assert sheet("A_2023_10K", 1, 2023, text.partition("Operating")[0]).kind is None
+    kinds = {
+        "Consolidated Stateme nt of Income\n": "income",
+        "": None,
+        "Summarized consolidated information of affiliates\n": None,
+        "Consolidated pro forma results\n": None,
+    }
+    assert {head: sheet("A_2023_10K", 1, 2023, head + text).kind for head in kinds} == kinds
+    short = text.partition("Operating")[0]
+    assert sheet("A_2023_10K", 1, 2023, f"Consolidated Stateme nt of Income\n{short}").kind is None
