@@ -379,8 +379,9 @@ def source_of(node: Node) -> str:
 def part_of(definition: Definition, asked: Node) -> tuple[Node, str] | None:
     """What is asked for, where the definition is of a part of it: of the term as it is defined, or of line items that
     the formula of the library has, too; None where the definition is of the whole."""
-    term, listed, inner = definition.term, {*names_in(definition.node.formula)}, definition.term.strip("()")
-    if asked.formula.strip("()") == inner:
+    term, listed = definition.term, {*names_in(definition.node.formula)}
+    inner = term[1:-1] if term.startswith("(") else term  # a formula of the library has brackets around it
+    if asked.formula in (term, inner):
         return None
     if is_list(definition.node):
         has_all = asked.is_made and listed <= {*names_in(asked.formula)}
