@@ -39,11 +39,35 @@ def readings(study: Study) -> pd.DataFrame:
         near = [*places[one.question_id].itertuples(index=False, name=None)][: sure.BESIDE]
         named = named_filings(study)[one.question_id]
         read = sure.reading(one.question, named, [sheet_of(study, *place) for place in near], filings)
-        is_right = bool(read.result.text) and answer_right(read.result.text, answer, one.question)
+        is_right = bool(read.result.text) and all_right(read.result.text, answer, one.answer, one.question)
         about = {"question_id": one.question_id, "question": one.question, "doc_name": one.doc_name, "kind": read.kind}
         about |= {"set": study.dataset.name, "company": one.company, "is_read": bool(read.result.text)}
         rows.append(about | {"right": is_right})
     return pd.DataFrame(rows)
+
+
+def all_right(text: str, first: str, answer: str, question: str) -> bool:
+    """Whether a text's figure is the gold one, and each further figure one of the gold answer's: these without their
+    signs, as people write a decrease in words."""
+    mine, *more = text.split(" and ")
+    gold = [unsigned(one) for one in quantities_of(answer)]
+    return answer_right(mine, first, question) and all(
+        any(answer_right(unsigned(part), one, question) for one in gold) for part in more
+    )
+
+
+def quantities_of(answer: str) -> list[str]:
+    """The quantities of an answer, as they are written."""
+    found = []
+    while (one := first_quantity(answer)) != answer:
+        found.append(one)
+        answer = answer.partition(one)[2]
+    return found
+
+
+def unsigned(text: str) -> str:
+    """A figure without its minus."""
+    return text.strip().removeprefix("-")
 
 
 def shares(read: pd.DataFrame) -> dict[str, float]:

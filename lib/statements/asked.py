@@ -477,17 +477,17 @@ def over_time(
 
 def change_over(formula: str, before: str, form: str, flags: set[str], text: str) -> tuple[str, str, str]:
     """The change of a formula from a period before, as a share or an amount, its form, and why it is none."""
-    if "GROWTH" in flags or ("MOVE" in flags and "PERCENT" in flags):
-        if form == "percent":
-            is_open = "PERCENT" in flags and "POINTS" not in flags
-            why = "a change of a percentage in percent may be two things" if is_open else ""
-            return f"({formula}) - ({before})", form, why
-        return f"{ratio(formula, before)} - 1", "percent", ""
+    if form == "percent" and flags & {"MOVE", "GROWTH"} and flags & {"GROWTH", "PERCENT"}:
+        is_open = "PERCENT" in flags and "POINTS" not in flags
+        return f"({formula}) - ({before})", form, "a change of a percentage in percent may be two things" * is_open
+    compared = flags & {"MORE", "LESS"}
     years = [int(year) for year in re.findall(r"(?:19|20)\d\d", text)]
-    is_turned = bool(flags & {"MORE", "LESS"}) and len(years) > 1 and years[0] < years[1]
-    if is_turned != ("LESS" in flags):
-        return f"({before}) - ({formula})", form, ""
-    return f"({formula}) - ({before})", form, ""
+    is_turned = bool(compared) and len(years) > 1 and years[0] < years[1]  # higher in 2022 than in 2023
+    one, base = (before, formula) if is_turned else (formula, before)
+    if "GROWTH" in flags or ("PERCENT" in flags and form != "percent" and (compared or "MOVE" in flags)):
+        share = f"{ratio(one, base)} - 1"
+        return f"-({share})" if compared == {"LESS"} else share, "percent", ""
+    return f"({base}) - ({one})" if compared == {"LESS"} else f"({one}) - ({base})", form, ""
 
 
 def n_digits(text: str) -> int | None:

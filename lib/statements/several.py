@@ -47,7 +47,7 @@ def questions_in(question: str, names: Sequence[str]) -> list[str]:
         return [question]
     if names and not any(name.lower() in second.lower() for name in names):
         second = f"{second} at {max(names, key=len)}"
-    return [f"{first}{rest}", f"{second}{period}?{rest}"]
+    return [f"{first}{rest}", f"{period}{second}?{rest}"]
 
 
 def period_of(first: str, second: str) -> str | None:
@@ -61,7 +61,7 @@ def period_of(first: str, second: str) -> str | None:
     if period.year == other.year:
         return ""
     quarter = f"the {ORDINALS[period.quarter - 1]} quarter of " if period.quarter else ""
-    return f" in {quarter}{period.year}"
+    return f"In {quarter}{period.year}, "  # in front, as what comes after *than* is the other one
 
 
 def answer_to(

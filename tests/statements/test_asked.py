@@ -146,6 +146,10 @@ PERIODS = {
     "What was Tarnbeck's net income in the year before 2022?": ("net_income", ""),
     "According to the 2022 10-K, what was Tarnbeck's net income in 2021?": ("net_income", ""),
     "How much more did Tarnbeck spend on R&D than on capex in 2021?": ("research - capex", ""),
+    "By how many percent was Tarnbeck's revenue higher in 2021 than in 2020?":
+        ("revenue / at(revenue, 2020) - 1", "percent"),
+    "By what percentage was Tarnbeck's revenue lower in 2020 than in 2021?":
+        ("-(at(revenue, 2020) / revenue - 1)", "percent"),
     "What was Tarnbeck's operating income % margin in 2021?": ("operating_income / revenue", "percent"),
     "By what percentage did Tarnbeck's revenue shrink from 2020 to 2021?":
         ("-(revenue / at(revenue, 2020) - 1)", "percent"),
