@@ -83,7 +83,7 @@ ray: $(STAMP)  ## add Ray to .venv (200 MB), which ENGINE=ray needs
 book: $(STAMP)  ## run every chapter and build the book (DATASET=, PROFILE=, RESULTS=)
 	@$(LIB) book $(OPTIONS) --jobs "$$JOBS"
 
-demo: $(STAMP)  ## build the whole book on the embedded synthetic filings, in minutes
+demo: $(STAMP)  ## build the whole book on the embedded synthetic filings; RESULTS=fresh computes everything, in minutes
 	@$(LIB) book --dataset demo --profile "$$PROFILE" --results "$$RESULTS" --jobs "$$JOBS"
 
 measure: $(STAMP)  ## compute runs and metrics without a book: DATASET=, QUESTIONS=, METHODS="bm25 dense" (default all)

@@ -15,21 +15,21 @@ DATA_FILES = {
 
 
 @cache
-def data_file_digests(*sections: str) -> dict[str, dict[str, str]]:
-    """What edited data files of sections add to a key: the digests that differ from those of DATA_FILES."""
-    known = {name: digest for section in sections for name, digest in DATA_FILES.get(section, {}).items()}
+def data_file_digests(section: str) -> dict[str, dict[str, str]]:
+    """What edited data files of a section add to a key: the digests that differ from those of DATA_FILES."""
+    known = DATA_FILES.get(section, {})
     digests = {name: digest_of_file(ROOT / "lib" / name)[:20] for name in known}
     files = {name: digest for name, digest in digests.items() if digest != known[name]}
     return {"files": files} if files else {}
 
 
 def settings_of(profile: Mapping, sections: Sequence[str]) -> dict:
-    """Sections of a profile as a part of a key."""
-    hashed = {name: _with_hashes(profile[name]) for name in sections}
-    return {name: value | more if (more := data_file_digests(name)) else value for name, value in hashed.items()}
-
-
-def _with_hashes(settings: object) -> object:
-    if not isinstance(settings, dict):
-        return settings
-    return {key: weights_hash(value) if key == "weights" else _with_hashes(value) for key, value in settings.items()}
+    """Sections of a profile as a part of a key: as written, but with the hash of a model's weights for their name."""
+    found = {}
+    for name in sections:
+        value = profile[name]
+        if isinstance(value, dict):  # the name and what it extends are none
+            hashed = {"weights": weights_hash(value["weights"])} if "weights" in value else {}
+            value = value | hashed | data_file_digests(name)
+        found[name] = value
+    return found

@@ -61,7 +61,7 @@ def open_study(
     published = published_of(named, settings.name) if results == "published" else None
     if published and not is_here(dataset, questions):
         what = f"The questions of {named}, or their filings," if named else "FinanceBench's filings"
-        say(f"{what} are not here. {published.sentence} For a live run, choose the dataset demo.")
+        say(f"{what} are not here. {published.sentence} To compute all, choose the dataset demo and results fresh.")
         found, settings = published.dataset(), without_unpublished(published, published.settings(settings), say)
     else:
         found = open_dataset(dataset, questions, Path(artifacts))

@@ -75,9 +75,7 @@ class Study:
         self.published, self.chapter, self.uses_published_texts = published, chapter, published is not None
         self.home = Path(artifacts) / dataset.name / profile.name
         self.outputs = Path(outputs or self.home)
-        # the demo shows everything at work: of its published results only the language model's texts are used
-        layer = None if dataset.name == "demo" else published
-        self.store = Store(Path(artifacts) / "store", on_use=self._log_stage, published=layer)
+        self.store = Store(Path(artifacts) / "store", on_use=self._log_stage, published=published)
         self.cache = Cache(Path(artifacts) / "cache.sqlite")
         self.index_folder = Path(artifacts) / INDEX
         self.questions, self.has_text = dataset.questions, dataset.has_text
@@ -111,23 +109,26 @@ class Study:
     @property
     def chunks(self) -> pd.DataFrame:
         """CHUNK_COLUMNS of every page, of the table that is searched."""
-        name, params = self.chunking, self.chunks_params(self.chunking)
+        return self.memo("chunks", self._split if self.chunking == "" else self._cut_otherwise)
 
-        def split() -> pd.DataFrame:
-            settings = self.profile.chunks
-            return split_pages(self.pages, self.tokenizer, settings.size, settings.overlap)
+    def _split(self) -> pd.DataFrame:
+        """The study's own chunks: spans of tokens."""
+        settings = self.profile.chunks
+        make = lambda: split_pages(self.pages, self.tokenizer, settings.size, settings.overlap)  # noqa: E731
+        return self._text("chunks", self.chunks_params(), make, CHUNKS_VERSION)
+
+    def _cut_otherwise(self) -> pd.DataFrame:
+        """The chunks of another table."""
+        name, way = self.chunking, self.chunkings[self.chunking]
 
         def make() -> pd.DataFrame:
-            way = self.chunkings[name]
             searched = Searched(self.with_chunks(""), self.profile.only(way.settings, name), ())
             table = way.make(searched, **way.options)[list(CHUNK_COLUMNS)]
             if table["chunk_id"].duplicated().any():
                 raise ValueError(f"{name}: chunk ids occur twice")
             return table
 
-        stage, makes = (f"chunkings/{name}", make) if name else ("chunks", split)
-        version = self.chunkings[name].version if name else CHUNKS_VERSION
-        return self.memo("chunks", lambda: self._text(stage, params, makes, version))
+        return self._text(f"chunkings/{name}", self.chunks_params(name), make, way.version)
 
     def with_chunks(self, chunking: str) -> Self:
         """This study over another chunk table, an empty name for its own; a StudyError where there is none."""
@@ -272,7 +273,7 @@ class Study:
             "condition": condition,
             "chunks": self.with_chunks(method.chunking).digest("chunks"),
             "questions": self.digest("questions"),
-            "settings": self.settings_of((*RUN_SECTIONS, *method.settings)),
+            "settings": settings_of(self.profile, (*RUN_SECTIONS, *method.settings)),
             "options": dict(method.options),
             "inputs": self.inputs_digest(name),
             "uses": [self.run_params(used, condition) for used in method.uses],
@@ -289,7 +290,7 @@ class Study:
 
     def candidates(self, condition: Condition) -> np.ndarray:
         """The candidate matrix of a condition, see :func:`lib.runs.candidates`."""
-        return self.memo(("candidates", condition), lambda: runs.candidates(condition, self.questions, self.chunks))
+        return self.memo(("candidates", condition), partial(runs.candidates, condition, self.questions, self.chunks))
 
     def rank_method(self, name: str, allowed: np.ndarray, depth: int) -> pd.DataFrame:
         """Score with a method, mask what is not allowed, and rank to ``depth`` (RUN_COLUMNS).

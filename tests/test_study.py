@@ -211,7 +211,6 @@ def test_a_book_s_own_parameters_write_into_its_outputs_and_changed_ones_beside_
     assert (elsewhere.outputs, elsewhere.home) == (tmp_path / "mine", study.home)
     assert opened(**OWN | {"k": 10}).outputs == tmp_path / "mine"  # the one folder that make notebook names
     assert elsewhere.published.root.name == "default"
-    assert elsewhere.store.published is None  # of the demo its texts alone
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,6 @@ from lib.answers.answers import (
     Answers,
     answer_rows,
     asked,
-    best_baseline,
     context_params,
     efforts,
     score,
@@ -34,6 +33,7 @@ from lib.answers.calculation import VERSION, calculated, right_by_way
 from lib.answers.pages_read import pages_read
 from lib.answers.prompt_context import BEST_BASELINE, NONE, ORACLES, Context, chunks_retrieved, context, segments_read
 from lib.evaluation import METRIC_COLUMNS, evaluate_runs, merge_answers, merge_metrics
+from lib.method_sets import best_standard
 from lib.metrics.answers import NUMERIC_QUESTION_TYPES, numeric_match_strict
 from lib.metrics.frame import Metrics, long_frame
 from lib.metrics.right import right_metrics
@@ -144,7 +144,7 @@ def on_sets(study: Study, sets: Mapping[str, Study], k: int) -> pd.DataFrame:
 def calculated_on(study: Study, metrics: Metrics, k: int, ours: str = RANKER) -> pd.DataFrame:
     """Numbers that calculation alone gets right from the pages of the best baseline at k, of a method, and from gold:
     context, method, mean, low, high, n, and the paired difference from the best baseline (``difference…``, p_holm)."""
-    best = best_baseline(metrics, k)
+    best = best_standard(metrics.means("page_recall", k))
     wanted = [context(name, best) for name in (BEST_BASELINE, ours, ORACLES[1])]
     scored = Metrics(right_by_way(study, wanted, ["calculation-only"]))
     gains = compared(study, scored, wanted, ["answer_right"])[["context", "difference", "low", "high", "p_holm"]]

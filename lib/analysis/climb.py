@@ -61,13 +61,14 @@ def climb(
     rows: pd.DataFrame,
     strict: Mapping[str, pd.DataFrame] = NO_FOLDS,
     deeper: Mapping[int, Mapping[str, pd.DataFrame]] = MappingProxyType({}),
+    rungs: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
     """The steps of CLIMB that were measured, each beside the one before it: do, needs, method, k, page and document
     recall, the difference with its interval, and ``page_recall_pooled`` and ``question_s`` where they are known.
 
     ``rows`` are METRIC_COLUMNS; ``strict`` both recalls at K by question of trained rows, in place of those of their
-    runs, and ``deeper`` the same at other depths. A step has the p of its family (:mod:`lib.analysis.families`);
-    to read more chunks is not tested, as it cannot lose.
+    runs, and ``deeper`` the same at other depths; ``rungs`` page recall at K of the steps of Ahead. A step has the p of
+    its family (:mod:`lib.analysis.families`); to read more chunks is not tested, as it cannot lose.
     """
     wanted = rows["metric"].str.contains("doc_recall|page_recall")
     metrics = Metrics(in_order(rows[wanted], study.questions))  # p-values depend on the order
@@ -86,7 +87,9 @@ def climb(
     levels = beside_the_one_before(pages, draws)[["n", "mean", "low", "high", *DIFFERENCE]]
     levels = levels.set_axis(["n", "page_recall", "page_recall_low", "page_recall_high", *DIFFERENCE], axis=1)
     found = found.join(levels.reset_index(drop=True)).assign(doc_recall=docs.mean().array)
-    values = page_recalls(metrics, K).assign(**{name: recalls["page_recall"] for name, recalls in strict.items()})
+    values = page_recalls(metrics, K)
+    values = values if rungs is None else values.join(rungs)
+    values = values.assign(**{name: recalls["page_recall"] for name, recalls in strict.items()})
     names = [step.method for step in steps]
     contrasts = [(form, base) for base, form in pairwise(names)]
     tested = [pair for pair, step in zip(contrasts, steps[1:], strict=True) if step.k == K]

@@ -12,7 +12,7 @@ from itertools import pairwise, product
 
 import pandas as pd
 
-from lib.analysis.ladder import LADDER, published_name
+from lib.analysis.ladder import LADDER
 from lib.method import MATCHED, ORDERED
 from lib.method_sets import baselines, of_family
 from lib.methods import METHODS
@@ -55,20 +55,20 @@ def rival_titles(scorer: str, rival: Run) -> tuple[str, str]:
 
 
 def page_recalls(metrics: Metrics, k: int) -> pd.DataFrame:
-    """Page recall at k of every run that was measured, and of the rungs where they are: questions × contrasted."""
-    of_rungs = {name: ("ahead", published_name("page_recall", name), k) for name in RUNGS}
-    of_runs = {
-        method if condition == "standard" else (method, condition): ((method, condition), "page_recall", k)
-        for method, condition in metrics.runs
-    }
-    return pd.DataFrame({name: metrics[key] for name, key in (of_runs | of_rungs).items() if key in metrics})
+    """Page recall at k of every run that was measured: questions × runs."""
+    found = {}
+    for method, condition in metrics.runs:
+        values = metrics[(method, condition), "page_recall", k]
+        if len(values):
+            found[method if condition == "standard" else (method, condition)] = values
+    return pd.DataFrame(found)
 
 
 def corrected(draws: Resampling, values: pd.DataFrame, contrasts: Iterable[Contrast]) -> pd.Series:
     """Holm's p of contrasts, each within its family, by contrast.
 
-    ``values`` are :func:`page_recalls`; of a family that is wider than the contrasts, those of its members count that
-    were measured.
+    ``values`` are :func:`page_recalls`, and of the ladder :func:`lib.analysis.ladder.rung_recalls`; of a family that is
+    wider than the contrasts, those of its members count that were measured.
     """
     wanted, parts = list(contrasts), [pd.Series(dtype=float)]
     for family in dict.fromkeys(family_of(*pair) for pair in wanted):

@@ -27,9 +27,10 @@ from lib.ahead.search import scored_by
 from lib.ahead.sets import DEPTH, TRAINED_ON, recalls, union_of
 from lib.ahead.views import ENCODED, VIEWS
 from lib.analysis.measured import with_filings
-from lib.evaluation import METRIC_COLUMNS, evaluate
+from lib.evaluation import evaluate
+from lib.method import memoized
 from lib.methods import METHODS
-from lib.metrics.frame import Metrics, long_frame
+from lib.metrics.frame import Metrics
 from lib.stats import LEVELS, Resampling, holm, with_p_holm
 from lib.study import Study
 
@@ -85,6 +86,7 @@ def rungs_of(study: Study) -> tuple[Rung, ...]:
     return LADDER if scored_by(study) == "folds" else LADDER[:1]
 
 
+@memoized
 def rung_recalls(study: Study, k: int = 5) -> dict[str, pd.DataFrame]:
     """Each of RECALLS of every rung, mean over the seeds of the folds: questions × rungs.
 
@@ -102,22 +104,6 @@ def _rung_recalls(study: Study, k: int) -> dict[str, pd.DataFrame]:
         if rung is LADDER[-1]:
             found |= {f"whole_{seed}": one for seed, one in drawn.items()}
     return {metric: pd.DataFrame({name: one[metric] for name, one in found.items()}) for metric in RECALLS}
-
-
-def published_name(metric: str, rung: str) -> str:
-    """The name of a rung's recall among the published metrics of ``ahead``."""
-    return f"rung_{metric}/{rung}"
-
-
-def published_metrics(found: Mapping[str, pd.DataFrame], k: int) -> pd.DataFrame:
-    """:func:`rung_recalls` as they are published with the metrics of ``ahead``: METRIC_COLUMNS."""
-    parts = [
-        long_frame(values, published_name(metric, rung), k)
-        for metric, of_rungs in found.items()
-        for rung, values in of_rungs.items()
-    ]
-    rows = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
-    return rows.assign(method="ahead", condition="standard").reindex(columns=METRIC_COLUMNS)
 
 
 def nested_recalls(study: Study, variant: Variant, seed: int, sets: Sequence[str] = (), k: int = DEPTH) -> pd.DataFrame:

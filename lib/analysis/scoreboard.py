@@ -31,10 +31,10 @@ from lib.analysis.measured import with_filings
 from lib.analysis.page_scorer import SCORERS
 from lib.analysis.statistic import ALPHA, DECIDED, DRAWN, INCONCLUSIVE, Finding, decide
 from lib.analysis.weights import CHOOSING, by_weight, sweep
-from lib.answers.answers import best_baseline
 from lib.evaluation import METRIC_COLUMNS, read_metrics
 from lib.files import digest_of_file
 from lib.method import Method
+from lib.method_sets import best_standard
 from lib.methods import METHODS, PAIRS
 from lib.metrics.frame import Metrics, long_frame
 from lib.published import METRICS_FILE
@@ -89,7 +89,7 @@ class Scoreboard:
         self.questions, self.draws = self.study.questions.set_index("question_id"), Resampling.of(self.study)
         self.best = BEST  # where nothing of it was measured; then its claims are not either
         with suppress(StudyError):
-            self.best = best_baseline(self.metrics, 5)
+            self.best = best_standard(self.metrics.means("page_recall", 5))
 
     def scores(self) -> pd.DataFrame:
         """BOARD of all claims and variants, by claim: ``rival`` is the pair that decides one about several, ``missing``

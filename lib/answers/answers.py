@@ -9,15 +9,14 @@ import pandas as pd
 from lib.answers.prompt_context import BEST_BASELINE, NONE, ORACLES, Context, context, contexts
 from lib.evaluation import ANSWER_COLUMNS, METRIC_COLUMNS
 from lib.method import memoized
-from lib.method_sets import TRAINED, baselines
+from lib.method_sets import TRAINED
 from lib.metrics.answers import BERT_SCORE, answer_metrics
-from lib.metrics.frame import Metrics, best, long_frame
+from lib.metrics.frame import long_frame
 from lib.metrics.right import right_metrics
 from lib.models.encoders import Encoder, OnnxEncoder, load_encoder
 from lib.models.prompts import Prompt, Sampling
 from lib.models.weights import fetch, weights_hash
 from lib.models.written import Filled, Item
-from lib.schema import StudyError
 from lib.study import Study
 
 NO_SEGMENTS = "(no document segments)"
@@ -50,17 +49,6 @@ def plan(methods: Sequence[str], best_baseline: str) -> list[Context]:
     trained = [name for name in TRAINED if name in methods]
     oracle = "dense" if "dense" in methods else best_baseline
     return [context(name, best_baseline, oracle) for name in (NONE, BEST_BASELINE, *trained, *ORACLES)]
-
-
-def best_baseline(metrics: Metrics, k: int) -> str:
-    """The baseline with the highest mean page recall at k; ties go to the first name.
-
-    This is a choice on the test questions, as in the reproduced study: it flatters the baseline a little.
-    """
-    means = {name: metrics[name, "page_recall", k].mean() for name in baselines() if name in metrics}
-    if not means:
-        raise StudyError(f"no baseline is among the methods; add one of {', '.join(baselines())}")
-    return best(pd.Series(means))
 
 
 def asked(study: Study) -> pd.DataFrame:

@@ -14,15 +14,15 @@ from lib.analysis.breakdowns import NAMED, named
 from lib.analysis.budget import by_budget, with_other_sets
 from lib.analysis.climb import CLIMB, K, climb, climb_unseen
 from lib.analysis.decisions import TREE, leaves
-from lib.analysis.ladder import LADDER, published_name
+from lib.analysis.ladder import LADDER, rung_recalls
 from lib.analysis.templates import strictest_of
 from lib.analysis.unseen import better_encoder, fates, unseen_beside
 from lib.book.manifest import read_summary
 from lib.book.templates import filled
 from lib.evaluation import read_metrics
 from lib.method import memoized
-from lib.method_sets import baselines
-from lib.metrics.frame import Metrics, best
+from lib.method_sets import baselines, best_standard
+from lib.metrics.frame import Metrics
 from lib.models.weights import lock, models_of, weights_of
 from lib.published import METRICS_FILE, Published
 from lib.show import charts
@@ -73,55 +73,77 @@ def at_k(summary: pd.DataFrame, metric: str) -> pd.DataFrame:
     return summary[is_wanted].set_index("method")
 
 
-def best_standard(summary: pd.DataFrame) -> str:
-    """The standard method with the highest page recall."""
-    means = at_k(summary, "page_recall")["mean"]
-    return best(means[means.index.isin(baselines())])
+def recalls(summary: pd.DataFrame) -> pd.Series:
+    """Mean page recall at K chunks by method."""
+    return at_k(summary, "page_recall")["mean"]
 
 
-def sentences(
-    summary: pd.DataFrame,
-    metrics: Metrics,
-    unseen: finding.Unseen | None = None,
-    strict: Strict = NO_FOLDS,
-    tokens: Mapping[str, object] | None = None,
-    encoder: pd.DataFrame | None = None,
-    better: Mapping[str, tuple[float, float]] = MappingProxyType({}),
-) -> list[str]:
-    """The finding in one sentence, and those that explain it, with the numbers of a summary (SUMMARY_COLUMNS) and of
-    the strictest folds (:func:`lib.analysis.templates.strictest_of`) and of equal numbers of tokens
-    (:func:`lib.analysis.finding.by_tokens`), and what the better encoder finds
-    of unseen companies (:func:`lib.analysis.unseen.better_encoder`) and here
-    (:func:`lib.analysis.finding.with_better_encoder`)."""
-    pages, docs = (at_k(summary, metric)["mean"] for metric in ("page_recall", "doc_recall"))
-    base = best_standard(summary)
-    whole = ahead_over_draws(summary)
-    return filled(
-        "sentences",
-        k=K,
-        base=base,
-        found=pages[base],
-        doc=docs[base],
-        pooled=finding.lost_by_pooled_gold(metrics, base, K),
-        match=[pages[name] for name in ("dense", "dense_records") if name in pages],
-        tokens=tokens,
-        ahead=strict["ahead"]["page_recall"].mean() if strict else pages.get("ahead") if whole is None else whole,
-        strict=bool(strict) and whole is not None,
-        unseen=unseen,
-        encoder=None if encoder is None else encoder.loc["dense_records"],
-        better=better.get("dense_records"),
-        n_standard=int(pages.index.isin(baselines()).sum()),
-    ).splitlines()
+class Found(NamedTuple):
+    """What both pages state."""
 
+    summary: pd.DataFrame  # SUMMARY_COLUMNS
+    metrics: pd.DataFrame  # METRIC_COLUMNS
+    unseen: finding.Unseen | None = None
+    strict: Strict = NO_FOLDS  # of the strictest folds: lib.analysis.templates.strictest_of
+    tokens: Mapping[str, object] | None = None  # of equal numbers of tokens: lib.analysis.finding.by_tokens
+    budgets: pd.DataFrame | None = None
+    encoder: pd.DataFrame | None = None  # a better one on unseen companies: lib.analysis.unseen.better_encoder
+    better: Mapping[str, tuple[float, float]] = MappingProxyType({})  # the same here
+    rungs: pd.DataFrame | None = None  # page recall of Ahead's steps: lib.analysis.ladder.rung_recalls
 
-def ahead_over_draws(summary: pd.DataFrame) -> float | None:
-    """Ahead's page recall, mean over the draws of its folds; None where there are none."""
-    return at_k(summary, published_name("page_recall", LADDER[-1].name))["mean"].get("ahead")
+    @classmethod
+    def of(cls, study: Study) -> "Found":
+        """What a study's outputs have."""
+        other, summary = unseen_beside(study), read_summary(study)
+        return cls(
+            summary=summary,
+            metrics=read_metrics(study.outputs / METRICS_FILE),
+            unseen=finding.on_unseen(study, K),
+            strict=strictest_of(study, STRICT, K),
+            tokens=finding.by_tokens(study),
+            budgets=budgets(study),
+            encoder=better_encoder(other, K) if other else None,
+            better=finding.with_better_encoder(study, recalls(summary), K),
+            rungs=rung_recalls(study, K)["page_recall"] if "ahead" in recalls(summary) else None,
+        )
+
+    @property
+    def best(self) -> str:
+        """The best standard method."""
+        return best_standard(recalls(self.summary))
+
+    @property
+    def by_company(self) -> float | None:
+        """Ahead's page recall by folds of companies, mean over their draws; None where it has no folds."""
+        whole = LADDER[-1].name
+        return self.rungs[whole].mean() if self.rungs is not None and whole in self.rungs else None
+
+    @property
+    def sentences(self) -> list[str]:
+        """The finding in one sentence, and those that explain it."""
+        pages, docs = (at_k(self.summary, metric)["mean"] for metric in ("page_recall", "doc_recall"))
+        ahead = pages.get("ahead") if self.by_company is None else self.by_company
+        return filled(
+            "sentences",
+            k=K,
+            base=self.best,
+            found=pages[self.best],
+            doc=docs[self.best],
+            pooled=finding.lost_by_pooled_gold(Metrics(self.metrics), self.best, K),
+            match=[pages[name] for name in ("dense", "dense_records") if name in pages],
+            tokens=self.tokens,
+            ahead=self.strict["ahead"]["page_recall"].mean() if self.strict else ahead,
+            strict=bool(self.strict) and self.by_company is not None,
+            unseen=self.unseen,
+            encoder=None if self.encoder is None else self.encoder.loc["dense_records"],
+            better=self.better.get("dense_records"),
+            n_standard=int(pages.index.isin(baselines()).sum()),
+        ).splitlines()
 
 
 def intervals(summary: pd.DataFrame) -> str:
     """What a caption says of the best standard method's shares."""
-    base, parts = best_standard(summary), []
+    base, parts = best_standard(recalls(summary)), []
     names = {"found": "page_recall", "filing not retrieved": "lost_at_document", "page not retrieved": "lost_at_page"}
     for what, metric in names.items():
         rows = at_k(summary, metric)
@@ -130,7 +152,7 @@ def intervals(summary: pd.DataFrame) -> str:
     return f"{title(base)}, which was chosen on these questions, has 95 % intervals of: {', '.join(parts)}."
 
 
-def trust(study: Study, found: "Found") -> list[str]:
+def trust(study: Study, found: Found) -> list[str]:
     """How far the finding can be relied on."""
     unseen, strict = found.unseen, found.strict
     label = named(study).set_index("question_id")["named"]
@@ -151,15 +173,14 @@ def trust(study: Study, found: "Found") -> list[str]:
     return [*map(typeset, text.splitlines())]
 
 
-def ahead_in_tables(found: "Found") -> dict[str, float] | None:
+def ahead_in_tables(found: Found) -> dict[str, float] | None:
     """Ahead's page recall by what its folds hold out: of its run, one draw of folds by company, over several draws of
     these, and over draws of the strictest folds; None where one is not known."""
-    pages = at_k(found.summary, "page_recall")["mean"]
-    by_company = ahead_over_draws(found.summary)
-    if "ahead" not in found.strict or by_company is None or "ahead" not in pages:
+    pages = recalls(found.summary)
+    if "ahead" not in found.strict or found.by_company is None or "ahead" not in pages:
         return None
     strictest = found.strict["ahead"]["page_recall"].mean()
-    return {"run": pages["ahead"], "company": by_company, "strictest": strictest}
+    return {"run": pages["ahead"], "company": found.by_company, "strictest": strictest}
 
 
 def has_small_models(study: Study) -> bool:
@@ -168,7 +189,7 @@ def has_small_models(study: Study) -> bool:
     return all(lock().get(name, {}).get("parameters", math.inf) < MOST_PARAMETERS for name in names)
 
 
-def further(study: Study, found: "Found") -> list[str]:
+def further(study: Study, found: Found) -> list[str]:
     """What encoder and answers change, with the chapters that say so, or that it was not measured."""
     calculated = finding.calculated_shares(study)
     return filled(
@@ -180,35 +201,6 @@ def further(study: Study, found: "Found") -> list[str]:
         calculated=calculated,
         second=finding.on_second_set(study, K) if calculated else None,
     ).splitlines()
-
-
-class Found(NamedTuple):
-    """What both pages state."""
-
-    summary: pd.DataFrame
-    metrics: pd.DataFrame
-    unseen: finding.Unseen | None
-    strict: Strict
-    tokens: Mapping[str, object] | None
-    budgets: pd.DataFrame
-    encoder: pd.DataFrame | None
-    better: Mapping[str, tuple[float, float]]
-
-    @classmethod
-    def of(cls, study: Study) -> "Found":
-        """What a study's outputs have."""
-        metrics = read_metrics(study.outputs / METRICS_FILE)
-        given = finding.on_unseen(study, K), strictest_of(study, STRICT, K), finding.by_tokens(study)
-        other, summary = unseen_beside(study), read_summary(study)
-        encoder = better_encoder(other, K) if other else None
-        better = finding.with_better_encoder(study, at_k(summary, "page_recall")["mean"], K)
-        return cls(summary, metrics, *given, budgets(study), encoder, better)
-
-    @property
-    def sentences(self) -> list[str]:
-        """See :func:`sentences`."""
-        given = self.unseen, self.strict, self.tokens, self.encoder, self.better
-        return sentences(self.summary, Metrics(self.metrics), *given)
 
 
 @memoized
@@ -246,7 +238,7 @@ def headline(study: Study, found: Found) -> str:
 
 def picture(study: Study, found: Found) -> Shown:
     """Where gold pages are lost, on the study's questions and on unseen companies."""
-    rows, other = dict.fromkeys((best_standard(found.summary), *SHOWN)), unseen_beside(study)
+    rows, other = dict.fromkeys((found.best, *SHOWN)), unseen_beside(study)
     sets = {charts.SETS.get(study.dataset.name, study.dataset.name): study}
     sets |= {"Unseen companies": other} if other else {}
     lost = fates(sets, rows, K)
@@ -266,7 +258,7 @@ def tree_of(rows: pd.DataFrame) -> str:
 def decide(study: Study, found: Found) -> str:
     """The page of what to change."""
     deeper = {step.k: strictest_of(study, [step.method], step.k) for step in CLIMB if step.k != K}
-    rows, climbed = climb(study, found.metrics, found.strict, deeper), ""
+    rows, climbed = climb(study, found.metrics, found.strict, deeper, found.rungs), ""
     measured_leaves = leaves(study, found.budgets)
     if len(rows) > 1:
         columns = {"What to do": "do", "Page recall": interval("page_recall"), "Gain": gain(), "Verdict": "verdict"}

@@ -6,13 +6,12 @@ from typing import NamedTuple
 import pandas as pd
 
 from lib.analysis.templates import strictest_of
-from lib.answers.answers import best_baseline
 from lib.data.pdf import read_labels
 from lib.diagnose.places import Archive, financebench_filings
 from lib.diagnose.run_file import OutsideRun
 from lib.evaluation import METRIC_COLUMNS, evaluate_given, in_order, read_metrics
 from lib.method import memoized
-from lib.method_sets import baselines, in_comparisons
+from lib.method_sets import baselines, best_standard, in_comparisons
 from lib.metrics.frame import Metrics
 from lib.metrics.retrieval import marked
 from lib.published import METRICS_FILE
@@ -67,7 +66,7 @@ def judged(
     whole = evaluate_given(study, outside.run, name, texts)
     metrics = Metrics(_of_questions([whole, metrics_of(study, condition)], questions))
     rows = [row for row in in_comparisons() if (row, "page_recall", k) in metrics]
-    best = [best_baseline(metrics, k)] if {*rows} & {*baselines()} else []
+    best = [best_standard(metrics.means("page_recall", k))] if {*rows} & {*baselines()} else []
     beside = tuple(dict.fromkeys([*best, *(row for row in (PLAIN[condition], AHEAD) if row in rows)]))
     return Judged(name, condition, questions, outside.run, whole, metrics, rows, beside)
 

@@ -83,6 +83,11 @@ class Metrics:
     def __add__(self, other: "Metrics") -> "Metrics":
         return Metrics(pd.concat([self.frame, other.frame], ignore_index=True))
 
+    def means(self, metric: str, k: int | None) -> pd.Series:
+        """The mean of a metric under the standard condition, by method."""
+        methods = dict.fromkeys(method for method, *place in self._rows if place == [*_place("", metric, k)[1:]])
+        return pd.Series({method: self[method, metric, k].mean() for method in methods}, dtype=float)
+
     def at_depth(self, k: int, wanted: Sequence[str] = HEADLINE) -> pd.DataFrame:
         """The rows of some metrics at one depth."""
         return self.frame[self.frame["metric"].isin(wanted) & (self.frame["k"] == k)]

@@ -39,8 +39,13 @@ def lock() -> dict[str, dict]:
 def locked(name: str) -> dict:
     """The lock's record of a model; StudyError where it has none."""
     if name not in lock():
-        raise StudyError(f"unknown model {name!r}; choose from {', '.join(lock())}, or give a directory")
+        raise unknown(name)
     return lock()[name]
+
+
+def unknown(name: str) -> StudyError:
+    """The error of weights that are neither in the lock nor a directory."""
+    return StudyError(f"unknown model {name!r}; choose from {', '.join(lock())}, or give a directory")
 
 
 def hashes_of(files: dict[str, dict]) -> dict[str, str]:
@@ -84,13 +89,14 @@ def models_of(profile: dict) -> dict[str, dict]:
 
 def weights_hash(name: str) -> str:
     """What identifies the weights of a model or a directory, 20 hex digits of its files' hashes; nothing is fetched."""
-    if is_folder(name):
-        if not any(any(Path(name).glob(kind)) for kind in MODEL_FILES):
-            raise StudyError(f"{name}: no model; the folder has none of {', '.join(MODEL_FILES)}")
-        files = sorted(p for p in Path(name).rglob("*") if p.suffix in (*WEIGHT_SUFFIXES, ".json", ".txt"))
-        return digest_of({p.relative_to(name).as_posix(): _digest(p) for p in files})[:20]
-    record = locked(name)
-    return digest_of(hashes_of(record["files"]) or record["hub"])[:20]
+    if record := lock().get(name):
+        return digest_of(hashes_of(record["files"]) or record["hub"])[:20]
+    if not is_folder(name):
+        raise unknown(name)
+    if not any(any(Path(name).glob(kind)) for kind in MODEL_FILES):
+        raise StudyError(f"{name}: no model; the folder has none of {', '.join(MODEL_FILES)}")
+    files = sorted(p for p in Path(name).rglob("*") if p.suffix in (*WEIGHT_SUFFIXES, ".json", ".txt"))
+    return digest_of({p.relative_to(name).as_posix(): _digest(p) for p in files})[:20]
 
 
 def _digest(path: Path) -> str:

@@ -1,4 +1,4 @@
-"""Ahead step by step: rungs and their published form, variants by question set, and families of corrected tests."""
+"""Ahead step by step: rungs, variants by question set, and families of corrected tests."""
 
 from itertools import pairwise
 from pathlib import Path
@@ -11,9 +11,8 @@ import pytest
 from lib.ahead.views import VIEWS
 from lib.analysis import ladder
 from lib.analysis.climb import climb
-from lib.analysis.families import corrected, family_of, members, page_recalls
+from lib.analysis.families import corrected, family_of, members
 from lib.analysis.ladder import LADDER
-from lib.metrics.frame import Metrics
 from lib.profile import load_profile
 from lib.schema import NeedsFilings
 from lib.stats import Resampling
@@ -65,9 +64,6 @@ def test_steps_are_means_over_the_seeds_the_last_is_by_seed_and_without_folds_is
     assert [*means.index] == [*(rung.name for rung in LADDER), "whole_13", "whole_14", "whole_15"]
     assert (means["untrained"], means["statements"]) == (0, pytest.approx(2 / 3))
     assert means.filter(like="whole").tolist() == [0.25, 0.5, 0.5]
-    rows = Metrics(ladder.published_metrics(found, 5))
-    assert rows["ahead", "rung_page_recall/kinds", 5].to_dict() == found["page_recall"]["kinds"].to_dict()
-    assert page_recalls(rows, 5)["kinds"].tolist() == found["page_recall"]["kinds"].tolist()
     monkeypatch.setattr(ladder, "scored_by", lambda _: "saved")
     assert [*ladder.rung_recalls(STUDY)["doc_recall"]] == ["untrained"]
 
@@ -76,7 +72,6 @@ def test_what_needs_filings_that_are_not_here_is_left_out(lacking, monkeypatch):
     monkeypatch.setattr(ladder, "scored_by", lambda _: "folds")
     found = ladder.rung_recalls(STUDY)
     assert "kinds" not in found["page_recall"]
-    assert ladder.published_metrics(found, 5).empty
     assert ladder.variants(STUDY) == {}
     assert ladder.by_set(STUDY, {}, DRAWS).empty
 

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from lib.analysis.answered import held, word_share
 from lib.answers import answers as generation
-from lib.answers.answers import ANSWER_METRICS, Answers, answer_rows, answers, best_baseline, plan, prompt, score
+from lib.answers.answers import ANSWER_METRICS, Answers, answer_rows, answers, plan, prompt, score
 from lib.answers.prompt_context import NONE, ORACLES, Context, context, contexts, fill, order_of_segments
+from lib.method_sets import best_standard
 from lib.metrics.frame import Metrics, long_frame
 from lib.schema import StudyError
 
@@ -101,9 +102,9 @@ def test_trained_methods_are_planned_where_they_are_and_the_best_baseline_has_th
     assert [one.method for one in plan(["bm25", "dense"], "bm25")] == ["none", "bm25", "dense", "dense"]
     rows = long_frame(pd.Series([0.5, 0.5, 0.25], ["q"] * 3), "page_recall", 5)
     table = rows.assign(method=["hyde", "bm25", "dense"], condition="standard")
-    assert best_baseline(Metrics(table), 5) == "bm25"  # a tie goes to the first name
-    with pytest.raises(StudyError, match="no baseline is among the methods; add one of"):
-        best_baseline(Metrics(table[:0]), 5)
+    assert best_standard(Metrics(table).means("page_recall", 5)) == "bm25"  # a tie goes to the first name
+    with pytest.raises(StudyError, match="add methods"):
+        best_standard(Metrics(table[:0]).means("page_recall", 5))
     with pytest.raises(StudyError, match="unknown context 'google'"):
         context("google")
 

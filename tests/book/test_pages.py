@@ -13,7 +13,7 @@ from extras.publish.readme import BEGIN, END, fill_headline
 from lib.analysis import finding
 from lib.book import headline
 from lib.book import pages as pages_of_book
-from lib.book.headline import readme_text, sentences
+from lib.book.headline import Found, readme_text
 from lib.book.manifest import git_commit, shortened, stages_of, write_manifest
 from lib.book.pages import breakable, card, citation, stages_table, what_fixes, write_pages
 from lib.book.templates import filled
@@ -107,8 +107,7 @@ def test_citations_come_from_the_citation_file():
 BOTH, LOST = (("dense", 0.0), ("bm25", -0.1)), {"page_recall": 0.3}
 AHEAD = summary(("dense", 0.0), ("ahead", 0.4))
 DRAW = AHEAD[AHEAD["metric"] == "page_recall"].iloc[:1].assign(method="ahead")
-RUNGS = [DRAW.assign(metric="rung_page_recall/kinds", mean=0.7)]
-RUNGS += [DRAW.assign(metric="rung_page_recall/statements", mean=0.6)]
+RUNGS = pd.DataFrame({"statements": [0.6], "kinds": [0.7]})
 NOTHING = pd.DataFrame(columns=METRIC_COLUMNS)
 
 
@@ -135,20 +134,22 @@ NOTHING = pd.DataFrame(columns=METRIC_COLUMNS)
         ),
         (summary(*BOTH, ("dense_records", 0.2)), "takes dense search from 40% to 60%."),
         (AHEAD, "finds 80% in its first 5 chunks."),
-        (pd.concat([AHEAD, *RUNGS]), "finds 70% in its first 5 chunks."),
     ],
 )
 def test_the_finding_is_of_the_best_baseline_and_names_the_larger_loss(table, wanted):
-    assert wanted in "\n".join(sentences(table, Metrics(NOTHING)))
+    assert wanted in "\n".join(Found(table, NOTHING).sentences)
+
+
+def test_ahead_has_the_mean_over_the_draws_of_its_folds_where_it_has_folds():
+    assert "finds 70% in its first 5 chunks." in "\n".join(Found(AHEAD, NOTHING, rungs=RUNGS).sentences)
 
 
 @pytest.mark.parametrize("unseen", [None, {"short": 0.1, "ahead": 0.2}])
 def test_equal_tokens_are_stated_with_unseen_companies_where_these_are_known(unseen):
     tokens = {"budget": 4096, "pages": {"short": 0.5, "ahead": 0.6}, "lines": {"short": 0.3, "ahead": 0.4}}
     tokens |= {"unseen_pages": unseen, "unseen_lines": unseen, "is_more": None if unseen is None else False}
-    _, _, match, ahead = sentences(
-        summary(*BOTH, ("dense_records", 0.2), ("ahead", 0.4)), Metrics(NOTHING), tokens=tokens
-    )
+    table = summary(*BOTH, ("dense_records", 0.2), ("ahead", 0.4))
+    _, _, match, ahead = Found(table, NOTHING, tokens=tokens).sentences
     assert re.findall(r"\d+%", match) == ["40%", "60%", "50%", *["10%"] * bool(unseen)]
     assert "within 4,096 tokens read" in match
     assert re.findall(r"\d+%", ahead) == ["80%", "40%", "30%", *["20%", "10%"] * bool(unseen)]
@@ -158,9 +159,9 @@ def test_equal_tokens_are_stated_with_unseen_companies_where_these_are_known(uns
 def test_pages_beside_the_gold_ones_that_answer_in_full_are_not_lost():
     values = {"doc_recall": [1, 1, 0, 1], "page_recall_pooled": [0, 1, 1, 0.5]}
     rows = [("dense", "standard", f"q{i}", name, 5, one) for name, of in values.items() for i, one in enumerate(of)]
-    metrics = Metrics(pd.DataFrame(rows, columns=METRIC_COLUMNS).astype({"k": "Int64"}))
-    assert finding.lost_by_pooled_gold(metrics, "dense", 5) == pytest.approx((1 + 0 + 0 + 0.5) / 4)
-    assert "(38% if other pages that answer in full count)" in "\n".join(sentences(summary(*BOTH), metrics))
+    metrics = pd.DataFrame(rows, columns=METRIC_COLUMNS).astype({"k": "Int64"})
+    assert finding.lost_by_pooled_gold(Metrics(metrics), "dense", 5) == pytest.approx((1 + 0 + 0 + 0.5) / 4)
+    assert "(38% if other pages that answer in full count)" in "\n".join(Found(summary(*BOTH), metrics).sentences)
 
 
 def test_a_profile_of_large_models_claims_neither_small_ones_nor_two_cores():
