@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from lib.answers.answers import answers, asked, best_baseline, prompt
+from lib.answers.answers import answers, asked, prompt
 from lib.answers.prompt_context import BEST_BASELINE, ORACLES, Context, context, contexts, segments_read
 from lib.evaluation import evaluate_all
 from lib.folds import Fold, check_fold, make_folds
 from lib.method import memoized
-from lib.method_sets import baselines
+from lib.method_sets import baselines, best_standard
 from lib.methods import METHODS
 from lib.metrics.answers import NUMERIC_QUESTION_TYPES, numeric_match_strict, token_f1
 from lib.page_scorer.full import training_pairs
@@ -53,7 +53,7 @@ def rejected_context(study: Study) -> Context:
     name, best = study.profile.preference.rejected, ""
     if name == BEST_BASELINE:
         metrics = evaluate_all(study, baselines(), ["standard"])
-        best = best_baseline(metrics, study.profile.answers.n_chunks)
+        best = best_standard(metrics.means("page_recall", study.profile.answers.n_chunks))
     return context(name, best)
 
 
