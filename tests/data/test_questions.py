@@ -121,7 +121,14 @@ def test_a_workbook_is_read_and_its_questions_may_take_several_rows(filings):
 
 
 ONE = ("q1", "Revenue?", "1", ACME, 2, "Revenue 4,210 3,980")
-#: A question file, and what names the culprit in it.
+
+
+def workbook_with(page: object) -> bytes:
+    """A workbook of one question, whose page this is."""
+    return written_xlsx([HEADER, (*ONE[:4], page, ONE[5])])
+
+
+#: The rows of a CSV, or a workbook, and what names the culprit in it.
 BAD_SPREADSHEETS = {
     "no question": ([("id", "text of it", "file"), ("a", "b", "c")], "no column question"),
     "no page": ([("question", "answer", "file"), ("a", "b", "c")], "no column evidence_page_num"),
@@ -134,16 +141,6 @@ BAD_SPREADSHEETS = {
     "a row twice without an id": ([HEADER, ("", *ONE[1:]), ("", *ONE[1:])], "row 3: asks what row 2 asks"),
     "a printed page": ([HEADER, (*ONE[:4], "F-12", ONE[5])], "row 2: evidence.0.evidence_page_num is 'F-12'"),
     "unlike numbers": ([HEADER, (*ONE[:3], f"{ACME}; {BOLT}", "1, 2, 3", "a")], "row 2: has 2 filings, 3 pages"),
-    "Latin-1": ("question,page\ncafé,1".encode("latin1"), "line 2: byte 0xe9"),
-}
-
-
-def workbook_with(page: object) -> bytes:
-    """A workbook of one question, whose page this is."""
-    return written_xlsx([HEADER, ("q1", "Revenue?", "1", ACME, page, "Revenue 4,210")])
-
-
-BAD_WORKBOOKS = {
     "a date": (workbook_with(date(2023, 3, 15)), "cell E2 is a date"),
     "a formula": (workbook_with("=A1"), "cell E2 has a formula"),
     "an error": (workbook_with("#REF!"), "cell E2 has the error #REF!"),
@@ -153,16 +150,14 @@ BAD_WORKBOOKS = {
 
 @pytest.mark.parametrize(("content", "culprit"), BAD_SPREADSHEETS.values(), ids=BAD_SPREADSHEETS)
 def test_what_is_wrong_with_a_spreadsheet_is_named(filings, content, culprit):
-    line = wrong(filings, content)
-    assert line.startswith("data/my_questions.csv")
+    name = "my_questions.csv" if isinstance(content, list) else "my_questions.xlsx"
+    line = wrong(filings, content, name)
+    assert line.startswith(f"data/{name}")
     assert culprit in line
 
 
-@pytest.mark.parametrize(("content", "culprit"), BAD_WORKBOOKS.values(), ids=BAD_WORKBOOKS)
-def test_what_is_wrong_with_a_workbook_is_named(filings, content, culprit):
-    line = wrong(filings, content, "my_questions.xlsx")
-    assert line.startswith("data/my_questions.xlsx: ")
-    assert culprit in line
+def test_a_csv_in_latin_1_is_named(filings):
+    assert "line 2: byte 0xe9" in wrong(filings, "question,page\ncafé,1".encode("latin1"))
 
 
 PIECE = {"doc_name": ACME, "evidence_page_num": 2, "evidence_text": "Revenue 4,210"}

@@ -56,9 +56,10 @@ def test_filings_of_one_company_are_in_one_fold_however_it_is_spelt(folder):
 
 
 @pytest.mark.parametrize("written", ["Nestelé", "NESTELE\u0301", "Nestelé SA", "The Nestelé Group"])
-@pytest.mark.parametrize("asked", ["Nestele", "NESTELÉ", "Nestele\u0301"])
-def test_a_name_matches_with_and_without_marks(written, asked):
-    assert name_matches([f"What did {asked} earn?", "What did Nestor earn?"], [[written]]).tolist() == [[1.0], [0.0]]
+def test_a_name_matches_with_and_without_marks(written):
+    asked = ["Nestele", "NESTELÉ", "Nestele\u0301", "Nestor"]
+    found = name_matches([f"What did {name} earn?" for name in asked], [[written]])
+    assert found[:, 0].tolist() == [1, 1, 1, 0]
 
 
 MILLS = ["Glimmerfen Mills", "GLIMMERFEN MILLS, INC."]

@@ -81,36 +81,29 @@ def test_numeric_matches_take_any_text(prediction, answer, question):
         assert m.numeric_match_strict(answer, answer, question)
 
 
-@pytest.mark.parametrize(
-    ("prediction", "answer", "expected"),
-    [
-        ("The ratio is 0.66.", "0.66", 2 * 1 / (3 + 1)),  # "the" goes; ratio, is, 066 against 066
-        ("yes yes", "yes yes no", 2 * 2 / (2 + 3)),
-        ("", "yes", 0.0),
-        ("the", "a", 1.0),
-    ],
-)
-def test_token_f1(prediction, answer, expected):
-    assert m.token_f1(prediction, answer) == pytest.approx(expected)
+def test_token_f1():
+    assert m.token_f1("The ratio is 0.66.", "0.66") == 2 * 1 / (3 + 1)  # "the" goes; ratio, is, 066 against 066
+    assert m.token_f1("yes yes", "yes yes no") == 2 * 2 / (2 + 3)
+    assert m.token_f1("", "yes") == 0
+    assert m.token_f1("the", "a") == 1
 
 
-@pytest.mark.parametrize(
-    ("prediction", "rule"),
-    [
-        (" ... ", "empty"),
-        ("N/A", "not available"),
-        ("I cannot determine the ratio.", "do not know"),
-        ("It is not possible to calculate the ratio without the balance sheet.", "unable"),
-        ("The provided context does not contain the cash flow statement.", "source lacks it"),
-        ("There isn't enough information to answer.", "no information"),
-        ("Capex was $1,577 million.", None),
-        ("No, the quick ratio is not a relevant measure.", None),
-        ("The context does not state it. However, dividing 10 by 5 gives 2.", None),
-        ("The context does not state it. However, one may ask the company.", "source lacks it"),
-    ],
-)
-def test_refusals(prediction, rule):
-    assert m.refusal_rule(prediction) == rule
+REFUSALS = {
+    " ... ": "empty",
+    "N/A": "not available",
+    "I cannot determine the ratio.": "do not know",
+    "It is not possible to calculate the ratio without the balance sheet.": "unable",
+    "The provided context does not contain the cash flow statement.": "source lacks it",
+    "There isn't enough information to answer.": "no information",
+    "Capex was $1,577 million.": None,
+    "No, the quick ratio is not a relevant measure.": None,
+    "The context does not state it. However, dividing 10 by 5 gives 2.": None,
+    "The context does not state it. However, one may ask the company.": "source lacks it",
+}
+
+
+def test_refusals():
+    assert {text: m.refusal_rule(text) for text in REFUSALS} == REFUSALS
 
 
 def test_numeric_matches_are_for_numeric_questions_and_the_rest_for_all():
