@@ -51,7 +51,8 @@ def csv_rows(text: str) -> Iterator[Row]:
     if declared := DECLARED.match(text):
         text, first_row = text[declared.end() :], 2
     csv.field_size_limit(MOST_BYTES)  # texts of whole pages and more
-    rows = csv.reader(io.StringIO(text, newline=""), delimiter=declared[1] if declared else _delimiter(text))
+    delimiter = declared[1] if declared else _delimiter(text)
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)  # else a quote swallows rows
     number = first_row
     try:
         for number, cells in enumerate(rows, first_row):

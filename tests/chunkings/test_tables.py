@@ -74,14 +74,9 @@ def test_a_grid_has_labels_columns_and_heads_and_a_wide_one_is_of_both_columns()
 
 def test_a_table_in_markdown_and_annotated():
     grid = grid_of(cells_of(("(Millions)", "2018", "2017"), ("Net sales", "32,765", "31,657"), ("Loss", "", "4")))
-    assert as_markdown("table", "raw", grid).splitlines() == [
-        "(Millions)",
-        "|  | 2018 | 2017 |",
-        "| --- | --- | --- |",
-        "| Net sales | 32,765 | 31,657 |",
-        "| Loss |  | 4 |",
-    ]
-    lines = annotated("table", "raw", grid).splitlines()
+    heads = ["(Millions)", "|  | 2018 | 2017 |", "| --- | --- | --- |"]
+    assert as_markdown("table", "", grid).splitlines() == [*heads, "| Net sales | 32,765 | 31,657 |", "| Loss |  | 4 |"]
+    lines = annotated("table", "", grid).splitlines()
     assert lines == ["(Millions)", "Net sales | 2018: 32,765 | 2017: 31,657", "Loss | 2017: 4"]
     assert as_markdown("title", " Net \n sales\n", None) == "# Net sales\n"
     assert annotated("title", "Net sales\n", None) == as_markdown("text", "Net sales\n", None) == "Net sales\n"
@@ -96,9 +91,13 @@ def study(study_of, monkeypatch):
     return study_of(mixed, [], [("text", PROSE * 12)])
 
 
-def test_every_table_has_the_words_of_the_study_s_pages_and_ids(study):
-    texts, own = study.pages["text"], study.chunks.groupby("page")["key"].agg(set)
-    tables = {name: study.with_chunks(name).chunks for name in CHUNKINGS}
+@pytest.fixture
+def tables(study):
+    return {name: study.with_chunks(name).chunks for name in CHUNKINGS}
+
+
+def test_every_table_has_the_words_of_the_study_s_pages_and_ids(study, tables):
+    texts = study.pages["text"]
     for name, table in tables.items():
         assert list(table.columns) == list(CHUNK_COLUMNS)
         assert table["chunk_id"].is_unique
@@ -107,17 +106,24 @@ def test_every_table_has_the_words_of_the_study_s_pages_and_ids(study):
         assert placed(table["chunk_id"])[["doc_name", "page"]].equals(table[["doc_name", "page"]])
         for row in table.itertuples():
             assert row.start == -1 or texts[row.page][row.start : row.end] == row.text
-        for page, part in table.groupby("page") if name[:5] not in ("table", "fixed") else ():
+    for name in ("elements", "markdown", "annotated_tables"):
+        for page, part in tables[name].groupby("page"):
             glued = "".join(part["text"].str.replace(" ", ""))
             assert [word for word in texts[page].split() if word not in glued] == []
-    # a table is in one chunk, tables_only keeps nothing else, and pages of text keep their chunks
+
+
+def test_a_table_is_in_one_chunk_and_pages_of_text_keep_theirs(study, tables):
     whole = [word for row in SALES for cell in row for word in cell.split()]
     assert [text.split() for text in tables["tables_only"]["text"]] == [whole]
     assert whole in [text.split() for text in tables["elements"]["text"]]
+    own = study.chunks.groupby("page")["key"].agg(set)
     for name in ("markdown", "annotated_tables"):
         keys = tables[name].groupby("page")["key"].agg(set)
-        assert (keys[2] == own[2], keys[0] <= own[0]) == (True, False), name
-    # fixed sizes are the children, the windows and longer, and together each text of a page once
+        assert keys[2] == own[2]
+        assert not keys[0] <= own[0]
+
+
+def test_fixed_sizes_are_the_children_the_windows_and_longer_and_together_each_text_once(study, tables):
     small, middle, large = (tables[name] for name in SIZES)
     assert small["text"].tolist() == children(study)["text"].tolist()
     assert middle["text"].tolist() == windows(study)["text"].tolist()

@@ -9,6 +9,7 @@ from lib.data.dataset import read_dataset, read_questions
 from lib.data.pages import check_gold, extract_pages
 from lib.schema import FILING_COLUMNS, QUESTION_COLUMNS, DatasetError
 from tests.conftest import write_questions
+from tests.data.conftest import problems_of
 
 TEXT = ("cover", "net sales rose", "cash flow fell")
 QUESTIONS, DESCRIPTIONS = "data/test_open_source.jsonl", "data/test_document_information.jsonl"
@@ -24,13 +25,10 @@ def load(folder) -> tuple:
     return dataset, found
 
 
-def problems_of(read, *given) -> list[str]:
-    """The lines of the one error that reading ends in; the first gives their number."""
-    with pytest.raises(DatasetError) as caught:
-        read(*given)
-    first, *rest = str(caught.value).splitlines()
-    assert first.endswith(f": {len(rest)} problem" + ("s" if len(rest) > 1 else ""))
-    return [line.strip() for line in rest]
+def assert_problems(folder, wanted: list[str]) -> None:
+    """Loading a folder ends in one error of these problems, each by its beginning: file, line and field."""
+    found = problems_of(load, folder)
+    assert [[one for one in found if one.startswith(start)] for start in wanted] == [[one] for one in sorted(found)]
 
 
 @pytest.fixture
@@ -68,34 +66,39 @@ def test_a_sound_folder_gives_the_frames(sound):
 def second(sound, tmp_path):
     """Write another set over the sound folder and read it; gives it with the folder's own."""
 
-    def read(*records: dict) -> tuple:
+    def read(record: dict) -> tuple:
         own = read_dataset(sound.write(), "test")
-        return read_questions(write_questions(tmp_path / "second", *records), "second", own), own
+        return read_questions(write_questions(tmp_path / "second", record), "second", own), own
 
     return read
 
 
-def test_another_set_has_its_questions_and_the_collection_s_filings_and_pages(second):
-    record = {"financebench_id": "s1", "doc_name": BOLT, "pages": [1, 0], "company": "Bolts Ltd.", "answer": 5}
-    found, own = second(record)
+RECORD = {"financebench_id": "s1", "doc_name": BOLT, "pages": [1, 0], "company": "Bolts Ltd.", "answer": 5}
+
+
+def test_another_set_has_its_questions_and_the_collection_s_filings(second):
+    found, own = second(RECORD | {"also": [1, 0, 1], "other_filings": [f"{ACME}#p0002"]})
     assert (found.name, found.collection, own.collection) == ("second", "test", "test")
     [row] = found.questions.to_dict("records")
     assert (row["question_id"], row["company"], row["gold_pages"]) == ("s1", "BOLT", [0, 1])
     assert (row["answer"], row["evidence"]) == ("5", "")
-    assert (found.filings_digest == own.filings_digest, found.fingerprint == own.fingerprint) == (True, False)
+    assert (row["also"], row["other_filings"]) == ([0, 1], [f"{ACME}#p0002"])
+    assert found.filings_digest == own.filings_digest
+    assert found.fingerprint != own.fingerprint
     assert (found.lacks, own.lacks) == (("evidence",), ())
-    found, _ = second(record | {"pages": [2]})
-    further = {"also": [1, 0, 1], "other_filings": [f"{ACME}#p0002"]}
-    [row] = second(record | further)[0].questions.to_dict("records")
-    assert (row["also"], row["other_filings"]) == ([0, 1], further["other_filings"])
-    past_end, _ = second(record | {"also": [2], "other_filings": [f"{ACME}#p0003"]})
-    assert [line.rpartition("; ")[2] for line in problems_of(check_gold, past_end, extract_pages(own))] == [
-        "correct also or other_filings of s1",
-        "correct also or other_filings of s1",
-    ]
+
+
+def test_pages_of_another_set_are_within_the_collection_s_filings(second):
+    found, own = second(RECORD | {"pages": [2]})
     [past] = problems_of(check_gold, found, extract_pages(own))
     assert past.startswith(f"data/my_questions.jsonl line 1: gold page 2 of {BOLT} is past its end")
-    with pytest.raises(DatasetError, match=r"my_questions.jsonl: no question asks about a filing of test; name"):
+    found, own = second(RECORD | {"also": [2], "other_filings": [f"{ACME}#p0003"]})
+    lines = problems_of(check_gold, found, extract_pages(own))
+    assert [line.partition(" is past")[0] for line in lines] == [
+        f"data/my_questions.jsonl: page 2 of {BOLT}",
+        f"data/my_questions.jsonl: page 3 of {ACME}",
+    ]
+    with pytest.raises(DatasetError, match=r"my_questions\.jsonl: no question asks about a filing of test"):
         second({"financebench_id": "s1", "doc_name": COIL})
 
 
@@ -113,13 +116,9 @@ def test_fingerprint_and_filings_digest_change_with_what_they_are_of(sound):
     seen.append(identity())
     sound.text(BOLT, "cover of bolt", "profit fell in the year.")
     fingerprints, filings = zip(*seen, identity(), strict=True)
-    assert (len(set(fingerprints)), filings[0] == filings[1], len(set(filings))) == (4, True, 3)
-
-
-def assert_problems(folder, wanted: list[str]) -> None:
-    """Loading a folder ends in one error of these problems, each by its beginning: file, line and field."""
-    found = problems_of(load, folder)
-    assert [[one for one in found if one.startswith(start)] for start in wanted] == [[one] for one in sorted(found)]
+    assert len(set(fingerprints)) == 4
+    assert filings[0] == filings[1]
+    assert len(set(filings)) == 3
 
 
 def evidence(**piece) -> dict:
@@ -128,44 +127,35 @@ def evidence(**piece) -> dict:
 
 BAD_QUESTIONS = [
     ({"answer": ""}, "the question has no answer"),
-    ({"question": " \t"}, "question is missing"),
-    ({"financebench_id": 17.5}, "financebench_id is 17.5"),
-    ({"financebench_id": "q 3"}, "financebench_id is 'q 3'; use letters, digits and"),
+    ({"question": "a\ud800"}, "question is 'a\\ud800'"),
+    ({"question": 99 * [0]}, f"question is {str(99 * [0])[:80]};"),
+    ({"financebench_id": "q 3"}, "financebench_id is 'q 3'"),
     ({"financebench_id": "<img/src/onerror=alert(9)>"}, "financebench_id is '<img"),
     ({"financebench_id": "q&amp;1"}, "financebench_id is 'q&amp;1'"),
     ({"financebench_id": "q\u200b1"}, "financebench_id is 'q\\u200b1'"),
     ({"financebench_id": "q1"}, "question id q1 is repeated"),
-    ({"question": "a\ud800"}, "question is 'a\\ud800'"),
-    ({"question": 99 * [0]}, f"question is {str(99 * [0])[:80]};"),
     ({"question_type": "a\nb"}, "question_type is 'a\\nb'"),
     ({"answer": False}, "answer is False"),
-    ({"answer": ["12"]}, "answer is ['12']"),
     ({"doc_name": "../../x"}, "doc_name is '../../x'"),
-    ({"doc_name": "COIL_1"}, "neither pdfs/COIL_1.pdf nor pages/COIL_1.jsonl exists; add one of them"),
+    ({"doc_name": "COIL_1"}, "neither pdfs/COIL_1.pdf nor pages/COIL_1.jsonl exists; add"),
     ({"doc_name": "acme_2020_10K"}, "neither pdfs/acme_2020_10K.pdf nor pages/acme_2020_10K.jsonl exists; is ACME"),
+    ({"evidence": '[{"evidence_page_num": 1'}, "evidence begins"),
     ({"evidence": [17]}, "evidence.0 is 17"),
-    ({"evidence": '[{"evidence_page_num": 1'}, """evidence begins with '[{"evidence_page_num'"""),
     ({"also": [-1]}, "also.0 is -1"),
-    (
-        {"other_filings": ["ACME_2020_10K page 3"]},
-        "other_filings.0 is 'ACME_2020_10K page 3'; give a filing and a page",
-    ),
+    ({"other_filings": ["ACME_2020_10K page 3"]}, "other_filings.0 is 'ACME"),
     (evidence(evidence_page_num=-1), "evidence.0.evidence_page_num is -1"),
-    (evidence(evidence_page_num="F-1"), "evidence.0.evidence_page_num is 'F-1'; give a whole number"),
-    (evidence(evidence_page_num=1.5), "evidence.0.evidence_page_num is 1.5; give a whole number"),
-    (evidence(evidence_page_num=True), "evidence.0.evidence_page_num is True; give a whole number"),
-    (evidence(evidence_page_num=None, evidence_text=""), "evidence.0 has neither a page nor a text"),
+    (evidence(evidence_page_num=True), "evidence.0.evidence_page_num is True"),
+    (evidence(evidence_page_num=None, evidence_text=""), "evidence.0 has neither"),
     (evidence(evidence_text=" \n"), "evidence.0 has a page and no text"),
-    (evidence(doc_name=BOLT), f"evidence.0 is in {BOLT}, not in the gold filing {ACME}"),
-    (evidence(evidence_page_num=3), f"gold page 3 of {ACME} is past its end (3 pages, 0-based)"),
+    (evidence(doc_name=BOLT), f"evidence.0 is in {BOLT}"),
+    (evidence(evidence_page_num=3), f"gold page 3 of {ACME} is past its end"),
     (
         evidence(evidence_text="cash flow fell in spring"),
-        f"gold page 1 of {ACME} has only 0% of the evidence's words, page 2 has 60%; correct",
+        f"gold page 1 of {ACME} has only 0% of the evidence's words, page 2 has 60%",
     ),
 ]
 BAD_DESCRIPTIONS = [
     ({"doc_period": "FY24"}, "doc_period is 'FY24'"),
-    ({"doc_period": 2024.5}, "doc_period is 2024.5"),
     ({"company": ""}, "company is missing"),
     ({"doc_name": ACME, "company": "ACME", "doc_period": 1999}, f"{ACME} is described twice"),
 ]
@@ -182,8 +172,10 @@ def test_every_problem_of_the_records_is_listed_with_file_line_and_field(sound):
     assert_problems(sound, sorted(wanted))
 
 
-def html(folder, name: str) -> None:
-    folder.pdf(name, name).write_bytes(b"<!DOCTYPE html><html><body><p>404</p></body></html>")
+def page_text(content: str | bytes) -> Callable:
+    """Write a filing's page text; NAME in it is the filing's."""
+    given = content if isinstance(content, bytes) else content.encode()
+    return lambda folder, name: folder.text(name, "a").write_bytes(given.replace(b"NAME", name.encode()))
 
 
 def cut(folder, name: str) -> None:
@@ -200,29 +192,22 @@ def undescribed(folder, name: str) -> None:
     folder.documents.pop()
 
 
-def line(text: str | bytes) -> Callable:
-    content = text if isinstance(text, bytes) else text.encode()
-    return lambda folder, name: folder.text(name, "a").write_bytes(content.replace(b"NAME", name.encode()))
-
-
 #: A way to spoil the file of a filing, and the beginning of what is reported of it.
 BAD_FILES = [
     (lambda folder, name: folder.pdf(name, name, **ENCRYPTED), ": the PDF is encrypted"),
     (lambda folder, name: folder.pdf(name, "", ""), ": no page has text"),
-    (lambda folder, name: folder.pdf(name, name).write_bytes(b"version 1\n"), ": the PDF is damaged"),
-    (html, ": the PDF is damaged"),
+    (lambda folder, name: folder.pdf(name, name).write_bytes(b"<!DOCTYPE html><p>404</p>"), ": the PDF is damaged"),
     (cut, ": the PDF is damaged"),
     (copied, f": the same bytes as {ACME}.pdf"),
-    (undescribed, ": test_document_information.jsonl has no line for the filing"),
+    (undescribed, ": test_document_information.jsonl has no line"),
     (lambda folder, name: (folder.root / f"pdfs/{name}.pdf").mkdir(), ": not a readable file"),
     (lambda folder, name: (folder.root / f"pdfs/{name}.pdf").symlink_to("/etc/hostname"), ": a link out of the folder"),
     (lambda folder, name: folder.text(name, *"abc", numbers=[0, 2, 3]), " line 2: page 2 where 1 is next"),
-    (lambda folder, name: folder.text(name, "", " "), ": no page has text"),
-    (line(""), ": no page"),
-    (line("[]\n"), " line 1: the line is []"),
-    (line(f'{{"doc_name": "{BOLT}", "page": 0, "text": "a"}}'), " line 1: doc_name is not FILING_"),
-    (line('{"doc_name": "NAME", "page": 0}'), " line 1: text is missing"),
-    (line('\n{"text": "é"}'.encode("latin1")), " line 2: byte 0xe9 is not UTF-8"),
+    (page_text(""), ": no page"),
+    (page_text("[]\n"), " line 1: the line is []"),
+    (page_text(f'{{"doc_name": "{BOLT}", "page": 0, "text": "a"}}'), " line 1: doc_name is not FILING_"),
+    (page_text('{"doc_name": "NAME", "page": 0}'), " line 1: text is missing"),
+    (page_text('\n{"text": "é"}'.encode("latin1")), " line 2: byte 0xe9 is not UTF-8"),
 ]
 
 
@@ -248,15 +233,14 @@ def test_a_thousand_problems_are_fifty_and_a_count(sound):
 
 
 def test_a_dataset_has_a_question_and_its_gold_pages_have_text(sound):
-    sound.text(DUCT, "cover", " ", "Чистые\nпродажи\nвыросли")
-    for question in sound.questions:
-        question["evidence"] = [{"evidence_page_num": 1}]
-    sound.question("q3", DUCT, (1, ""))
-    assert_problems(sound, [f"{QUESTIONS} line 3: gold page 1 of {DUCT} has no text"])
     words = "Чистые продажи выросли"
+    sound.text(DUCT, "cover", " ", words.replace(" ", "\n"))
     sound.questions[:] = []
     sound.question("q1", DUCT, (2, words), (0, words))
     assert_problems(sound, [f"{QUESTIONS} line 1: gold page 0 of {DUCT} has only 0%"])
+    sound.questions[:] = []
+    sound.question("q1", DUCT, (1, ""))
+    assert_problems(sound, [f"{QUESTIONS} line 1: gold page 1 of {DUCT} has no text"])
     sound.questions[:] = []
     assert_problems(sound, [f"{QUESTIONS}: no question"])
 
@@ -266,8 +250,8 @@ def test_files_that_are_missing_or_twice_in_data_are_listed(sound):
     (sound.root / DESCRIPTIONS).unlink()
     (sound.root / "data" / "other_open_source.jsonl").touch()
     twice, missing = problems_of(read_dataset, sound.root, "test")
-    assert twice.startswith("data: more than one *open_source*: other_open_source.jsonl, test_open_source.jsonl")
-    assert missing.startswith("data: no *document_information* (.jsonl, .json, .csv, .tsv, .xlsx); there are ")
+    assert "other_open_source.jsonl, test_open_source.jsonl" in twice
+    assert "no *document_information*" in missing
 
 
 def test_an_id_has_letters_of_any_script_digits_and_a_few_signs(sound):
@@ -277,35 +261,20 @@ def test_an_id_has_letters_of_any_script_digits_and_a_few_signs(sound):
     assert load(sound)[0].questions["question_id"].tolist() == ["q1", "q2", *ids]
 
 
-def test_the_ending_of_a_pdf_may_be_in_capitals(sound):
-    content = (sound.root / f"pdfs/{ACME}.pdf").read_bytes()
-    _, pages = load(sound)
-    (sound.root / f"pdfs/{ACME}.pdf").unlink()
-    (sound.root / f"pdfs/{ACME}.PDF").write_bytes(content)
-    dataset, found = load(sound)
-    assert found.equals(pages)
-    assert dataset.source(ACME).name == f"{ACME}.PDF"
-    (sound.root / f"pdfs/{ACME}.pdf").write_bytes(content)
-    assert_problems(sound, [f"pdfs/{ACME}.pdf: same name as pdfs/{ACME}.PDF"])
-
-
 def test_filings_in_sub_folders_and_beside_data_are_read_and_one_name_twice_is_refused(sound):
     _, pages = load(sound)
     (folder := sound.root / "pdfs" / "2020" / "Acme").mkdir(parents=True)
-    (sound.root / f"pdfs/{ACME}.pdf").rename(folder / f"{ACME}.Pdf")
+    moved = (sound.root / f"pdfs/{ACME}.pdf").rename(folder / f"{ACME}.Pdf")
     dataset, found = load(sound)
-    assert (found.equals(pages), dataset.source(ACME).parent) == (True, folder)
-    content = (folder / f"{ACME}.Pdf").read_bytes()
-    (sound.root / f"{ACME}.pdf").write_bytes(content)
-    assert_problems(sound, [f"pdfs/2020/Acme/{ACME}.Pdf: same name as {ACME}.pdf; rename"])
-    (folder / f"{ACME}.Pdf").unlink()
+    assert found.equals(pages)
+    assert dataset.source(ACME) == moved
+    (sound.root / f"{ACME}.pdf").write_bytes(moved.read_bytes())
+    assert_problems(sound, [f"pdfs/2020/Acme/{ACME}.Pdf: same name as {ACME}.pdf"])
+    moved.unlink()
     assert load(sound)[1].equals(pages)
 
 
-def test_a_filing_that_is_no_pdf_is_named_with_what_to_do(sound):
+def test_a_filing_that_is_no_pdf_is_named(sound):
     (sound.root / "pdfs" / f"{COIL}.htm").write_text("<html>")
     sound.question("q3", COIL, (0, "net sales"))
-    wanted = (
-        f"pdfs/{COIL}.htm: .htm is not read, only PDF; print it to pdfs/{COIL}.pdf, or give its text in pages/{COIL}"
-    )
-    assert_problems(sound, [wanted])
+    assert_problems(sound, [f"pdfs/{COIL}.htm: .htm is not read"])

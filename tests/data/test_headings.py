@@ -20,16 +20,14 @@ def held(*texts: str) -> list[list[Place]]:
 
 def test_a_place_is_carried_forward_until_another_is_printed():
     risks, statements = "Item 1A Risk Factors", "Item 8 Financial Statements"
+    others = Place(risks, "", "Other Matters")
     taxes = Place(statements, "Note 12 Income Taxes")
+    benefits, outcome = (taxes._replace(heading=name) for name in ("Unrecognized Benefits", "Expected Outcome."))
     assert held(*REPORT) == [
-        [Place(), Place(risks), Place(risks, "", "Our Suppliers"), Place(risks, "", "Other Matters")],
-        [Place(risks, "", "Other Matters")],
-        [
-            Place(risks, "", "Other Matters"),
-            *[Place(statements), Place(statements, "", "Financial Statements")],
-            *[taxes, taxes._replace(heading="Unrecognized Benefits")],
-        ],
-        [taxes._replace(heading=heading) for heading in ("Unrecognized Benefits", "Expected Outcome.")],
+        [Place(), Place(risks), Place(risks, "", "Our Suppliers"), others],
+        [others],
+        [others, Place(statements), Place(statements, "", "Financial Statements"), taxes, benefits],
+        [benefits, outcome],
         [Place("Exhibit")],
     ]
 
@@ -37,35 +35,29 @@ def test_a_place_is_carried_forward_until_another_is_printed():
 def test_a_place_holds_from_the_character_at_which_it_is_printed():
     [found] = places(REPORT[:1])
     at = REPORT[0].index("Other Matters")
-    assert [place_at(found, character).heading for character in (0, at - 1, at, len(REPORT[0]))] == [
-        *["", "Our Suppliers"],
-        *["Other Matters"] * 2,
-    ]
+    headings = {character: place_at(found, character).heading for character in (0, at - 1, at, len(REPORT[0]))}
+    assert [*headings.values()] == ["", "Our Suppliers", "Other Matters", "Other Matters"]
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "Item 8 of this report describes what the company has to pay",
-        "see also the risks that are described in much greater length in\nItem 7 Management’s Discussion",
-        "Net Sales 1,200 1,100",
-        "refer to Other Matters",
-        "We closed the plant",
-        "Total",
+NO_HEADINGS = {
+    "reference": [f"Item 8 of this report describes what the company has to pay\n{PROSE}"],
+    "reference in a line of its own": [
+        f"see also the risks that are described in much greater length in\nItem 7 Management’s Discussion\n{PROSE}"
     ],
-    ids=["reference", "reference in a line of its own", "figures", "advice", "sentence", "total"],
-)
-def test_what_is_no_heading_opens_nothing(line):
-    assert held(f"{line}\n{PROSE}") == [[Place()]]
+    "figures": [f"Net Sales 1,200 1,100\n{PROSE}"],
+    "advice": [f"refer to Other Matters\n{PROSE}"],
+    "sentence": [f"We closed the plant\n{PROSE}"],
+    "total": [f"Total\n{PROSE}"],
+    "contents": ["\n".join(f"Item {number}. Part {number}" for number in range(1, 8))],
+    "running head": [f"Annual Report Oskarvale\n{PROSE}"] * 5,
+}
 
 
-def test_contents_and_running_heads_open_nothing():
-    contents = "\n".join(f"Item {number}. Part {number}" for number in range(1, 8))
-    assert held(contents) == [[Place()]]
-    assert held(*[f"Annual Report Oskarvale\n{PROSE}"] * 5) == [[Place()]] * 5
+@pytest.mark.parametrize("pages", NO_HEADINGS.values(), ids=NO_HEADINGS)
+def test_what_is_no_heading_opens_nothing(pages):
+    assert held(*pages) == [[Place()]] * len(pages)
 
 
 def test_a_place_is_written_without_what_is_unknown_and_cut():
-    assert str(Place()) == ""
     assert str(Place("Item 7 Discussion", "", "Gross Margin")) == "Item 7 Discussion | Gross Margin"
     assert len(str(Place("x" * 200))) == CUT

@@ -1,4 +1,4 @@
-"""Names in questions and on covers; the identity of a filing, the period that is asked about, and their match."""
+"""Names on covers; the identity of a filing, the period that is asked about, and their match."""
 
 from datetime import date
 
@@ -6,49 +6,23 @@ import numpy as np
 import pytest
 
 from lib.filings.identity import asked_period, dates_in, filing_identity, identity_features, quarters_in, years_in
-from lib.filings.names import cover_names, name_matches, names_company
+from lib.filings.names import cover_names
 from lib.retrievers.matched import fits_best, identities
 from tests.ahead.conftest import BALANCE, CASH, cover
 
-MILLS = ["Glimmerfen Mills", "GLIMMERFEN MILLS, INC."]
+COVERS = {
+    "FORM 10-Q\nOskarvale, Inc.\n(Exact name of registrant as specified)": ["Oskarvale, Inc."],
+    "(2022)\n \nOSKARVALE\nPLC\n(Exact\nname of registrant": ["OSKARVALE PLC"],
+    "file number 1-12345 Oskarvale Group plc(Exact Name of Registrant": ["Oskarvale Group plc"],
+    "Quill & Quarry (NYSE: QNQ) today announced": ["Quill & Quarry", "QNQ"],
+    "Commission File Number 001-02217\n(Exact name of registrant": [],
+    "PLC\n(Exact name of registrant": [],
+    "": [],
+}
 
 
-@pytest.mark.parametrize(
-    ("names", "expected"),
-    [
-        (["Quill & Quarry"], {"QnQ": 0.8, "Q&Q": 0.8, "QQ": 0.8}),
-        (["OMbank Trust"], {"OMB": 0.8}),
-        (["Norrin Electric"], {"NorEl": 0.8, "NE": 0.8, "EN": 0}),
-        (["Civic Energy", "Ember Power Systems", "Ilmen Nickel"], {"CEO": 0, "EPS": 0, "in": 0, "I": 0}),
-        (MILLS, {"Glimmerfen Mills's": 1, "GlimmerfenMills": 1, "Glimmerfen": 0.9, "GM": 0.8, "anyone": 0}),
-    ],
-)
-def test_a_whole_name_counts_more_than_its_first_word_or_an_abbreviation_that_is_no_acronym(names, expected):
-    found = name_matches([f"did {token} pay a dividend?" for token in expected], [names])
-    assert found[:, 0].tolist() == [*expected.values()]
-
-
-def test_a_word_that_two_companies_share_names_neither():
-    questions = ["What did Silver earn?", "What did Silver Ridge earn?"]
-    scores = name_matches(questions, [["Silver Ridge"], ["Silver Harbor Foods"]])
-    assert np.array_equal(scores, [[0.0, 0.0], [1.0, 0.0]])
-    assert name_matches([], [["Oskarvale"]]).shape == (0, 1)
-    assert name_matches(["Who?"], []).shape == (1, 0)
-
-
-@pytest.mark.parametrize(
-    ("cover", "names"),
-    [
-        ("FORM 10-Q\nOskarvale, Inc.\n(Exact name of registrant as specified)", ["Oskarvale, Inc."]),
-        ("(2022)\n \nOSKARVALE\nPLC\n(Exact\nname of registrant", ["OSKARVALE PLC"]),
-        ("file number 1-12345 Oskarvale Group plc(Exact Name of Registrant", ["Oskarvale Group plc"]),
-        ("Quill & Quarry (NYSE: QNQ) today announced", ["Quill & Quarry", "QNQ"]),
-        *((cover, []) for cover in ("Commission File Number 001-02217\n(Exact name of registrant", "")),
-        ("PLC\n(Exact name of registrant", []),
-    ],
-)
-def test_names_on_a_cover(cover, names):
-    assert cover_names(cover) == names
+def test_names_on_a_cover():
+    assert {text: cover_names(text) for text in COVERS} == COVERS
 
 
 RELEASE = "OSKARVALE_2023Q3_EARNINGS_dated-2023-11-02"
@@ -69,9 +43,12 @@ def test_records_come_first_then_the_name_then_the_cover(name, record, text, hea
 
 
 def test_period_that_a_question_asks_about():
-    asked = {"What is the average from FY2018 to FY2020?": (2020, None, "")}
-    asked |= {"As of FY2021, what will be paid in 2024?": (2021, None, "")}
-    asked |= {"What changed in Q2 of FY2023, by the 10-Q?": (2023, 2, "10-Q"), "Is it cyclical?": (None, None, "")}
+    asked = {
+        "What is the average from FY2018 to FY2020?": (2020, None, ""),
+        "As of FY2021, what will be paid in 2024?": (2021, None, ""),
+        "What changed in Q2 of FY2023, by the 10-Q?": (2023, 2, "10-Q"),
+        "Is it cyclical?": (None, None, ""),
+    }
     found = {question: asked_period(question) for question in asked}
     assert {question: (one.year, one.quarter, one.doc_type) for question, one in found.items()} == asked
 
@@ -94,21 +71,25 @@ def test_the_filing_of_the_company_and_year_fits_best_and_without_a_year_the_com
     assert scores.tolist() == [[4 + 1 + 0.5 + 1], [4 - 1 + 0.5 + 1]]  # by quarter, type and date
 
 
-@pytest.mark.parametrize(
-    ("read", "text", "found"),
-    [
-        (years_in, "capex in FY2018, FY'19, FY20 to FY21, FY95 and fiscal year 98", [1995, 1998, *range(2018, 2022)]),
-        (years_in, "in Q22023 against 4Q22 and Q2'21, as of Q2'2020; TARNBECK_2019Q3_10Q", [*range(2019, 2024)]),
-        (years_in, "$2,018 million, 2018% and 2018.5 of the Act of 1934; sales of 2000 stores", []),
-        (years_in, "In 2019 shares were bought; 2020 shares", [2019]),
-        (quarters_in, "Q2 of FY2023, FY2023Q1, 3Q21, the fourth quarter, FAQ1 and EQ2", [2, 1, 3, 4]),
-        (quarters_in, "the second fiscal quarter, H2 FY2023, the first half", [2, 4]),
-        (dates_in, "Report_dated-2022-07-01, on May 3, 2023", [date(2022, 7, 1), date(2023, 5, 3)]),
-        (dates_in, "Feb. 30, 2023; 2021-13-01", []),
-    ],
-)
-def test_years_quarters_and_dates(read, text, found):
-    assert read(text) == found
+YEARS = {
+    "capex in FY2018, FY'19, FY20 to FY21, FY95 and fiscal year 98": [1995, 1998, *range(2018, 2022)],
+    "in Q22023 against 4Q22 and Q2'21, as of Q2'2020; TARNBECK_2019Q3_10Q": [*range(2019, 2024)],
+    "$2,018 million, 2018% and 2018.5 of the Act of 1934; sales of 2000 stores": [],
+    "In 2019 shares were bought; 2020 shares": [2019],
+}
+QUARTERS = {
+    "Q2 of FY2023, FY2023Q1, 3Q21, the fourth quarter, FAQ1 and EQ2": [2, 1, 3, 4],
+    "the second fiscal quarter, H2 FY2023, the first half": [2, 4],
+}
+DATES = {
+    "Report_dated-2022-07-01, on May 3, 2023": [date(2022, 7, 1), date(2023, 5, 3)],
+    "Feb. 30, 2023; 2021-13-01": [],
+}
+
+
+@pytest.mark.parametrize(("read", "found"), [(years_in, YEARS), (quarters_in, QUARTERS), (dates_in, DATES)])
+def test_years_quarters_and_dates(read, found):
+    assert {text: read(text) for text in found} == found
 
 
 def test_the_filing_that_fits_by_cover_or_records_is_searched_first_then_all(folder, open_words):
@@ -134,8 +115,3 @@ def test_the_filing_that_fits_by_cover_or_records_is_searched_first_then_all(fol
     assert run.loc["q1", "chunk_id"].is_unique
     plain = study.run("bm25").set_index("question_id")  # the other question names no company
     assert run.loc["q2", "chunk_id"].tolist() == plain.loc["q2", "chunk_id"].tolist()
-
-
-def test_a_question_names_its_company_by_the_first_word_or_a_short_form():
-    named = {"is glimmerfen cyclical?": True, "Did GlmM pay?": True, "Did MG pay?": False, "Did FY22 pay?": False}
-    assert {question: names_company(question, MILLS[0]) for question in named} == named

@@ -38,18 +38,17 @@ def test_values_are_those_of_a_run_a_metric_and_a_depth_in_the_order_of_the_fram
     assert metrics["ahead", "token_f1", None].to_dict() == {"q2": 0.5}
     for nothing in (("dense", "page_recall", 5), ("bm25", "page_recall", 7), ("bm25", "token_f1", None)):
         pd.testing.assert_series_equal(metrics[nothing], expected[:0])
-    assert set(metrics.runs) == {("bm25", "standard"), ("bm25", "oracle-page"), ("ahead", "standard")}
-    for measured in ("bm25", ("bm25", "oracle-page"), (("bm25", "oracle-page"), "page_recall", 5)):
-        assert measured in metrics
-    for unmeasured in (("ahead", "oracle-page"), ("bm25", "page_recall", 7)):
-        assert unmeasured not in metrics
+        assert nothing not in metrics
+    assert (("bm25", "oracle-page"), "page_recall", 5) in metrics
+    assert "bm25" in metrics
+    assert ("ahead", "oracle-page") not in metrics
     more = metrics + Metrics(TABLE[:2].assign(method="dense"))
     assert more["dense", "page_recall", 5].equals(metrics["bm25", "page_recall", 5])
 
 
 def test_the_best_of_equals_is_the_first_by_name():
     assert best(pd.Series({"dense": 0.1, "bm25": 0.5, "ahead": 0.5})) == "ahead"
-    with pytest.raises(StudyError, match="no method to choose the best from is measured here"):
+    with pytest.raises(StudyError, match="no method"):
         best(pd.Series(dtype=float))
 
 

@@ -25,50 +25,50 @@ def test_loose_match_is_isclose_of_any_pair(predicted, gold):
     assert m.numeric_match(prediction, answer) is expected
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("$1,577 million, $1.577bn, 1577M, US$1.577 billion, 1577 K", [1577e6, 1577e6, 1577e6, 1577e6, 1577e3]),
-        ("($1,577)", [-1577.0]),
-        ("$(1,577) million", [-1577e6]),
-        ("(14.76)% or (14.76%) or -14.76 % or −14.76 percent or 14.76\\%", [-14.76, -14.76, -14.76, -14.76, 14.76]),
-        ("capex ($1,577 million), then -$1,561M", [1577e6, -1561e6]),
-        ("in FY2018, 2019 and Q2'23", []),
-        ("$2016.00, 2016.5, 2,016 and 2016 million", [2016.0, 2016.5, 2016.0, 2016e6]),
-        ("page 48, p. 12, pp. 4-6, Note 3, note 12.1, Item 7A, Table 5", []),
-        ("10-K, 10-Q, 8-K, 10K; but $10K", [10e3]),
-        ("COVID-19, 777X, the 2nd, H1, v1.5; (1) Current Health (2) Two Peaks", []),
-        ("1. Revenue rose 3.2\n2) Costs fell 4.1\n- 3. Margin 5.1", [3.2, 4.1, 5.1]),
-        ("- 1,577", [1577.0]),  # a list's dash
-        ("3M spent $3M", [3e6]),  # the question's company
-    ],
-)
+QUANTITIES = {
+    "$1,577 million, $1.577bn, 1577M, US$1.577 billion, 1577 K": [1577e6, 1577e6, 1577e6, 1577e6, 1577e3],
+    "($1,577) or $(1,577) million": [-1577.0, -1577e6],
+    "(14.76)% or (14.76%) or -14.76 % or −14.76 percent or 14.76\\%": [-14.76, -14.76, -14.76, -14.76, 14.76],
+    "capex ($1,577 million), then -$1,561M": [1577e6, -1561e6],
+    "in FY2018, 2019 and Q2'23": [],
+    "$2016.00, 2016.5, 2,016 and 2016 million": [2016.0, 2016.5, 2016.0, 2016e6],
+    "page 48, p. 12, pp. 4-6, Note 3, note 12.1, Item 7A, Table 5": [],
+    "10-K, 10-Q, 8-K, 10K; but $10K": [10e3],
+    "COVID-19, 777X, the 2nd, H1, v1.5; (1) Current Health (2) Two Peaks": [],
+    "1. Revenue rose 3.2\n2) Costs fell 4.1\n- 3. Margin 5.1": [3.2, 4.1, 5.1],
+    "- 1,577": [1577.0],  # a list's dash
+    "3M spent $3M": [3e6],  # the question's company
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), QUANTITIES.items())
 def test_quantities_of_a_text(text, expected):
     assert [q.value for q in m.quantities(text, MILLIONS)] == pytest.approx(expected)
 
 
-@pytest.mark.parametrize(
-    ("prediction", "answer", "question", "expected"),
-    [
-        # 1592.77 is off by 1 % exactly
-        *((text, "$1577.00", MILLIONS, True) for text in "$1,577 million;$1.58 billion;1577;$1,592.77".split(";")),
-        *((text, "$1577.00", MILLIONS, False) for text in "$1,593;$1,577 thousand;-$1,577 million;1577%".split(";")),
-        ("$1,577,000,000", "$1577.00", MILLIONS, True),
-        ("$8,738 million", "$8.70", BILLIONS, True),
-        *((text, "$8.70", BILLIONS, False) for text in ("$8.70 million", "8738")),
-        *((text, "39.7%", MARGIN, True) for text in ("39.7%", "39.7 percent", "0.397", "39.7")),
-        *((text, "39.7%", MARGIN, False) for text in ("$39.7 million", "0.397%")),
-        ("66%", "0.66", RATIO, True),
-        ("0.66%", "0.66", RATIO, False),
-        ("$1,577 million", "$1577.00", None, False),  # no question, no unit
-        ("(0.02)", "-0.02", None, True),
-        ("1.01", "1", None, True),  # 1 % up to the last bit
-        ("0.001", "0", None, False),
-        ("See Note 24 of the 2018 10-K.", "24.26", None, False),  # the loose match is fooled
-    ],
-)
-def test_strict_match(prediction, answer, question, expected):
-    assert m.numeric_match_strict(prediction, answer, question) is expected
+#: Answers that match, and that do not, by gold answer and question.
+STRICT = [
+    # 1592.77 is off by 1 % exactly
+    ("$1577.00", MILLIONS, "$1,577 million;$1.58 billion;1577;$1,592.77;$1,577,000,000", True),
+    ("$1577.00", MILLIONS, "$1,593;$1,577 thousand;-$1,577 million;1577%", False),
+    ("$8.70", BILLIONS, "$8,738 million", True),
+    ("$8.70", BILLIONS, "$8.70 million;8738", False),
+    ("39.7%", MARGIN, "39.7%;39.7 percent;0.397;39.7", True),
+    ("39.7%", MARGIN, "$39.7;$39.7 million;0.397%", False),
+    ("0.66", RATIO, "66%", True),
+    ("0.66", RATIO, "0.66%", False),
+    ("$1577.00", None, "$1,577 million", False),  # no question, no unit
+    ("-0.02", None, "(0.02)", True),
+    ("1", None, "1.01", True),  # 1 % up to the last bit
+    ("0", None, "0.001", False),
+    ("24.26", None, "See Note 24 of the 2018 10-K.", False),  # the loose match is fooled
+]
+
+
+@pytest.mark.parametrize(("answer", "question", "predictions", "is_match"), STRICT)
+def test_strict_match(answer, question, predictions, is_match):
+    found = {text: m.numeric_match_strict(text, answer, question) for text in predictions.split(";")}
+    assert found == dict.fromkeys(found, is_match)
 
 
 @given(
@@ -81,36 +81,29 @@ def test_numeric_matches_take_any_text(prediction, answer, question):
         assert m.numeric_match_strict(answer, answer, question)
 
 
-@pytest.mark.parametrize(
-    ("prediction", "answer", "expected"),
-    [
-        ("The ratio is 0.66.", "0.66", 2 * 1 / (3 + 1)),  # "the" goes; ratio, is, 066 against 066
-        ("yes yes", "yes yes no", 2 * 2 / (2 + 3)),
-        ("", "yes", 0.0),
-        ("the", "a", 1.0),
-    ],
-)
-def test_token_f1(prediction, answer, expected):
-    assert m.token_f1(prediction, answer) == pytest.approx(expected)
+def test_token_f1():
+    assert m.token_f1("The ratio is 0.66.", "0.66") == 2 * 1 / (3 + 1)  # "the" goes; ratio, is, 066 against 066
+    assert m.token_f1("yes yes", "yes yes no") == 2 * 2 / (2 + 3)
+    assert m.token_f1("", "yes") == 0
+    assert m.token_f1("the", "a") == 1
 
 
-@pytest.mark.parametrize(
-    ("prediction", "rule"),
-    [
-        (" ... ", "empty"),
-        ("N/A", "not available"),
-        ("I cannot determine the ratio.", "do not know"),
-        ("It is not possible to calculate the ratio without the balance sheet.", "unable"),
-        ("The provided context does not contain the cash flow statement.", "source lacks it"),
-        ("There isn't enough information to answer.", "no information"),
-        ("Capex was $1,577 million.", None),
-        ("No, the quick ratio is not a relevant measure.", None),
-        ("The context does not state it. However, dividing 10 by 5 gives 2.", None),
-        ("The context does not state it. However, one may ask the company.", "source lacks it"),
-    ],
-)
-def test_refusals(prediction, rule):
-    assert m.refusal_rule(prediction) == rule
+REFUSALS = {
+    " ... ": "empty",
+    "N/A": "not available",
+    "I cannot determine the ratio.": "do not know",
+    "It is not possible to calculate the ratio without the balance sheet.": "unable",
+    "The provided context does not contain the cash flow statement.": "source lacks it",
+    "There isn't enough information to answer.": "no information",
+    "Capex was $1,577 million.": None,
+    "No, the quick ratio is not a relevant measure.": None,
+    "The context does not state it. However, dividing 10 by 5 gives 2.": None,
+    "The context does not state it. However, one may ask the company.": "source lacks it",
+}
+
+
+def test_refusals():
+    assert {text: m.refusal_rule(text) for text in REFUSALS} == REFUSALS
 
 
 def test_numeric_matches_are_for_numeric_questions_and_the_rest_for_all():

@@ -28,26 +28,26 @@ def test_the_figure_that_a_gold_answer_is(answer, question, expected):
     assert found == (expected and pytest.approx(expected))
 
 
-@pytest.mark.parametrize(
-    ("prediction", "answer", "question", "expected"),
-    [
-        ("Capex was $1,577 million.", "$1577.00", MILLIONS, True),
-        ("Capex was $1,584 million.", "$1577.00", MILLIONS, True),  # 7 is within 0.5 %, 7.885
-        ("Capex was $1,585 million.", "$1577.00", MILLIONS, False),
-        ("Capex was $1.58 billion.", "$1577.00", MILLIONS, True),
-        ("Capex was $1,577,300 as stated.", "$1577.00", MILLIONS, True),  # the statement is in thousands
-        ("It was (1,577) million.", "$-1577.00", MILLIONS, True),
-        ("PPNE is $8,738 million.", "$8.70", BILLIONS, True),
-        ("0.654", "65.4%", None, True),
-        (DERIVED, "0.75", None, True),
-        (DERIVED, "404", None, False),  # an operand
-        ("Assets were $303 million. It is $\\frac{303}{404} \\approx 0.75$.", "0.75", None, True),
-        ("The result is\n\n\\[ 0.75 \\]\n\nfor FY2018.", "0.75", None, True),  # a year is no figure
-        ("I cannot determine it. Assets were 0.75.", "0.75", None, False),
-        ("The context does not state it. However, 303 / 404 gives 0.75.", "0.75", None, True),
-        ("", "0", None, False),
-    ],
-)
+RIGHT = [
+    ("Capex was $1,577 million.", "$1577.00", MILLIONS, True),
+    ("Capex was $1,584 million.", "$1577.00", MILLIONS, True),  # 7 is within 0.5 %, 7.885
+    ("Capex was $1,585 million.", "$1577.00", MILLIONS, False),
+    ("Capex was $1.58 billion.", "$1577.00", MILLIONS, True),
+    ("Capex was $1,577,300 as stated.", "$1577.00", MILLIONS, True),  # the statement is in thousands
+    ("It was (1,577) million.", "$-1577.00", MILLIONS, True),
+    ("PPNE is $8,738 million.", "$8.70", BILLIONS, True),
+    ("0.654", "65.4%", None, True),
+    (DERIVED, "0.75", None, True),
+    (DERIVED, "404", None, False),  # an operand
+    ("Assets were $303 million. It is $\\frac{303}{404} \\approx 0.75$.", "0.75", None, True),
+    ("The result is\n\n\\[ 0.75 \\]\n\nfor FY2018.", "0.75", None, True),  # a year is no figure
+    ("I cannot determine it. Assets were 0.75.", "0.75", None, False),
+    ("The context does not state it. However, 303 / 404 gives 0.75.", "0.75", None, True),
+    ("", "0", None, False),
+]
+
+
+@pytest.mark.parametrize(("prediction", "answer", "question", "expected"), RIGHT)
 def test_an_answer_is_right_by_the_figure_it_concludes_with(prediction, answer, question, expected):
     assert m.answer_right(prediction, answer, question) is expected
 
@@ -69,13 +69,15 @@ def test_texts_without_a_figure_are_not_measured():
     assert m.right_metrics(frame[1:]).empty
 
 
+SAME_SIDE = {
+    "Yes, it grew.": "Yes. Sales rose by 5%.",
+    "**No**, it did not.": "No",
+    "Acme grew. It did not shrink.": "Yes",
+    "Acme is not capital intensive. It owns little.": "No, the ratio is low.",
+}
+
+
 def test_yes_and_no():
-    same = {
-        "Yes, it grew.": "Yes. Sales rose by 5%.",
-        "**No**, it did not.": "No",
-        "Acme grew. It did not shrink.": "Yes",
-    }
-    same |= {"Acme is not capital intensive. It owns little.": "No, the ratio is low."}
-    assert [text for text, answer in same.items() if m.same_side(text, answer) is not True] == []
+    assert [text for text, answer in SAME_SIDE.items() if not m.same_side(text, answer)] == []
     for text in ("Yes, though margins did not.", "I cannot determine whether it grew.", ""):
-        assert m.same_side(text, "No") is False
+        assert not m.same_side(text, "No")
