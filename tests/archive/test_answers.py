@@ -27,11 +27,6 @@ FILINGS = {
         ["", ("Note", 300), ("2023", 370), ("2022", 440)], ["Revenue", ("4", 300), ("4,210", 370), ("3,980", 440)],
         ["Net loss", ("9", 300), ("310", 370), ("290", 440)],
     ]),
-    "OSTRELL INC": ("10-K", "December 31, 2023", "(Shares in thousands; dollars in millions)", [
-        ["", ("2023", 300), ("%", 350), ("2022", 420), ("%", 470)],
-        ["Revenue", ("7,721", 300), ("100.0", 350), ("6,480", 420), ("100.0", 470)],
-        ["Net income", ("770", 300), ("10.0", 350), ("(51)", 420), ("0.8", 470)],
-    ]),
     "QUARNE CORP": ("10-K", "January 28, 2024", "(in thousands)", [
         ["", ("Jan 28, 2024", 340), ("Jan 29, 2023", 440)], ["Revenue", ("$ 5,125", 340), ("$ 4,600", 440)],
         ["Net income", ("", 340), ("31", 440)],
@@ -69,16 +64,15 @@ def archive(tmp_path_factory):
 ANSWERED = {
     "What was Norvane's revenue in FY2023?": "€4,210 (in millions)",
     "turnover of Norvane in fiscal 2022": "€3,980 (in millions)",
+    "What was Norvane's revenue in FY2022, in EUR billions?": "€3.98 billion",
     "What was Norvane's net income in 2023?": "-€310 (in millions)",
-    "What was Ostrell's revenue in FY2022, in USD billions?": "$6.48 billion",
-    "What was Ostrell's net income in FY2022?": "-$51 (in millions)",
-    "What was Ostrell's net margin in FY2023?": "9.97%",
+    "What was Norvane's net margin in FY2023?": "-7.36%",
     "What was Quarne's revenue in fiscal 2023?": "$5,125 (in thousands)",
     "What was Quarne's net income in fiscal 2022?": "$31 (in thousands)",
 }
 REFUSED = {
     "What was Norvane's revenue in 2023 in US dollars?": "the table is in EUR",
-    "What was Ostrell's adjusted net income in FY2023?": "adjusted",
+    "What was Norvane's adjusted net income in FY2023?": "adjusted",
     "What was Quarne's net income in fiscal 2023?": "no row of net income in 2023",
     "What was Tarnbeck's revenue in 2023?": "Tarnbeck",
 }

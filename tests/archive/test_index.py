@@ -27,11 +27,6 @@ def files(root: Path, *names: str) -> None:
         path.write_text(name)
 
 
-def test_opening_an_index_that_is_not_there_creates_nothing(archive, tmp_path):
-    assert (archive.names(), archive.compare(None).names) == ([], [])
-    assert [*tmp_path.rglob("*")] == [archive.root]
-
-
 STRANGERS = [
     "thesis/a.tex", "notes.txt", ".ssh/id", "described-mine.npz", "pages/mine.parquet", "pages/.hidden",
     "records/mine.json", "windows/a/b.parquet", f"{PICTURES}/holiday.png", f"{PICTURES}/0000-p1.png",

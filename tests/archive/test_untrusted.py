@@ -6,11 +6,9 @@ from pathlib import Path
 
 import pymupdf
 import pytest
-from click.testing import CliRunner
 
-from lib.__main__ import commands
 from lib.archive.ask import Archive
-from lib.archive.index import ArchiveIndex
+from lib.archive.index import ArchiveIndex, write_index
 from lib.archive.search_data import search_data
 from lib.archive.untrusted import page_ranges, trusted
 from lib.data.pages import read_filing
@@ -127,11 +125,10 @@ def with_files(path: Path, *names: str, is_portfolio: bool = True) -> Path:
 
 
 XFA = "Please wait...\nIf this message is not eventually replaced by the proper contents of the document, your viewer"
+FIVE = ["notes.xlsx", "A.PDF", "B.pdf", "C.pdf", "D.pdf"]
 NO_FILINGS = {
     "portfolio, a cover of NORVANE_2023_10K.pdf;": lambda path: with_files(path, "NORVANE_2023_10K.pdf"),
-    "a cover of A.PDF, B.pdf, C.pdf and 2 more;": lambda path: with_files(
-        path, "notes.xlsx", "A.PDF", "B.pdf", "C.pdf", "D.pdf"
-    ),
+    "a cover of A.PDF, B.pdf, C.pdf and 2 more;": lambda path: with_files(path, *FIVE),
     "XFA form": lambda path: write_pdf(path, XFA),
 }
 
@@ -151,8 +148,8 @@ def test_an_attachment_alone_makes_no_portfolio(tmp_path):
 
 @pytest.fixture(scope="module")
 def indexed(tmp_path_factory):
-    """The index of filings with ligatures, accents, garbled pages, other forms; what indexing said."""
-    root, to = tmp_path_factory.mktemp("odd"), tmp_path_factory.mktemp("odd-index") / "index"
+    """The index of filings with ligatures, accents, garbled pages."""
+    root = tmp_path_factory.mktemp("odd")
     (root / "pages").mkdir()
     lines = INCOME.replace("profit", "pro\ufb01t").replace("Cost of sales", "O\ufb03ce supplies").replace("(", "\u2212")
     filings = {
@@ -163,37 +160,29 @@ def indexed(tmp_path_factory):
     for name, texts in filings.items():
         pages = [{"doc_name": name, "page": page, "text": text} for page, text in enumerate(texts)]
         write_lines(root / "pages" / f"{name}.jsonl", pages)
-    with_files(root / "P.pdf", "NORVANE_2023_10K.pdf")
-    done = CliRunner().invoke(commands, ["index", "--dataset", str(root), "--to", str(to)])
-    assert done.exit_code == 0, done.output
-    return ArchiveIndex(to, PROFILE, root), done.stderr
+    index = ArchiveIndex(tmp_path_factory.mktemp("index"), PROFILE, root)
+    write_index(index)
+    return index
 
 
-def test_indexing_names_what_is_no_text(indexed):
-    _, stderr = indexed
-    garbled = "(first page is page 0): letters that spell no words"
-    assert f"not read: pages/OSTRELL_2023_10K.jsonl: page 2 {garbled}" in stderr
-    assert f"left out: pages/BAD.jsonl: pages 0 and 1 {garbled}" in stderr
-    assert "left out: P.pdf: the PDF is a portfolio" in stderr
-
-
-def test_a_garbled_page_stays_blank_and_ligatures_and_signs_are_plain(indexed):
-    archive, _ = indexed
-    pages = archive.pages(archive.names()).set_index(["doc_name", "page"])["text"]
+def test_a_garbled_filing_is_left_out_a_page_is_blank_and_ligatures_and_signs_are_plain(indexed):
+    assert indexed.names() == ["OSTRELL_2023_10K", "nrv-20240128"]
+    assert "letters that spell no words" in indexed.record("BAD")["problem"]
+    pages = indexed.pages(indexed.names()).set_index(["doc_name", "page"])["text"]
     assert pages["OSTRELL_2023_10K", 2] == ""
     assert all(words in pages["nrv-20240128", 2] for words in ("Office supplies", "Gross profit", "-2,105"))
 
 
 @pytest.mark.parametrize("word", ["entrees", "entrées", "ENTRÉES", "profit", "office"])
 def test_words_have_a_score_with_and_without_marks_and_ligatures(indexed, word):
-    pages, bm25, _ = search_data(indexed[0], indexed[0].names())
+    pages, bm25, _ = search_data(indexed, indexed.names())
     found = pages[bm25.get_scores(bm25.tokens(unaccented(word))) > 0]
     assert found.to_numpy().tolist() == [["nrv-20240128", 2]]
 
 
 def test_a_filing_has_its_printed_form_and_its_own_fiscal_year(indexed):
-    assert indexed[0].record("nrv-20240128")["fiscal_years"] == {"2024-01-28": 2023}
-    with Archive(indexed[0]) as archive:
+    assert indexed.record("nrv-20240128")["fiscal_years"] == {"2024-01-28": 2023}
+    with Archive(indexed) as archive:
         best = archive.ask("profit of Nestele", k=1).iloc[0]
         found = archive.answer("What was Nestele's revenue in fiscal 2023?", k=1)
         assert [filing.header for filing in archive.filings] == ["OSTRELL MILLS INC 2023 10-K", "NESTELÉ SA 2023 20-F"]
