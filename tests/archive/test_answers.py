@@ -5,7 +5,7 @@ from pathlib import Path
 import pymupdf
 import pytest
 
-from lib.archive.ask import Archive, answer_text, with_pictures
+from lib.archive.ask import Archive, answer_text, fits, with_pictures
 from lib.archive.index import ArchiveIndex, write_index
 from lib.archive.wording import one_wording
 from lib.files import ROOT, read_yaml
@@ -96,6 +96,11 @@ def test_an_answer_names_its_cells_and_its_filing_as_the_cover_has_it(archive):
     assert (cell["row"], cell["value"], cell["unit"], cell["currency"]) == ("Revenue", "4,210", "million", "EUR")
     assert found["pages"][0]["filing"] == "NORVANE PLC 2023 20-F"
     assert answer_text(with_pictures(archive.files, found)).startswith("€4,210 (in millions) = revenue")
+
+
+def test_a_filing_fits_a_question_by_company_and_by_how_many_years_it_is_later(archive):
+    (filing,) = [filing for filing in archive.filings if filing.doc_name == "NORVANE_2023"]
+    assert fits(filing, {"NORVANE_2023"}, asked_period("revenue in 2021")) == "company, +2 years"
 
 
 def worded(question: str) -> str:

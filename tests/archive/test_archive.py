@@ -73,11 +73,14 @@ def test_of_two_indexers_at_once_one_waits_and_finds_all_done(written, root, tmp
     assert_same_bits(ArchiveIndex(tmp_path, PROFILE, root), written)
 
 
-def test_an_index_of_another_profile_is_refused_and_so_is_an_empty_question(archive, written):
+def test_what_cannot_be_opened_or_asked_is_one_error(archive, written, tmp_path):
     with pytest.raises(StudyError, match="another profile"):
         ArchiveIndex(written.folder, PROFILE.replaced({"spans.window": 128}), written.root)
-    with pytest.raises(StudyError, match="ask a question"):
-        archive.ask("  ")
+    with pytest.raises(StudyError, match="make index"):
+        Archive(ArchiveIndex(tmp_path / "none", PROFILE, tmp_path))
+    for question, words in {"  ": "ask a question", "why " * 25_000: "100,000 characters"}.items():
+        with pytest.raises(StudyError, match=words):
+            archive.ask(question)
 
 
 def test_an_archive_gives_the_page_whose_words_are_asked_for_out_of_the_nearest_filings(archive, written):

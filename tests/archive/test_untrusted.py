@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pymupdf
 import pytest
+from click.testing import CliRunner
 
+from lib.__main__ import commands
 from lib.archive.ask import Archive
-from lib.archive.index import ArchiveIndex, write_index
+from lib.archive.index import ArchiveIndex
 from lib.archive.search_data import search_data
 from lib.archive.untrusted import page_ranges, trusted
 from lib.data.pages import read_filing
@@ -149,7 +151,7 @@ def test_an_attachment_alone_makes_no_portfolio(tmp_path):
 @pytest.fixture(scope="module")
 def indexed(tmp_path_factory):
     """The index of filings with ligatures, accents, garbled pages."""
-    root = tmp_path_factory.mktemp("odd")
+    root, to = tmp_path_factory.mktemp("odd"), tmp_path_factory.mktemp("index") / "index"
     (root / "pages").mkdir()
     lines = INCOME.replace("profit", "pro\ufb01t").replace("Cost of sales", "O\ufb03ce supplies").replace("(", "\u2212")
     filings = {
@@ -160,9 +162,10 @@ def indexed(tmp_path_factory):
     for name, texts in filings.items():
         pages = [{"doc_name": name, "page": page, "text": text} for page, text in enumerate(texts)]
         write_lines(root / "pages" / f"{name}.jsonl", pages)
-    index = ArchiveIndex(tmp_path_factory.mktemp("index"), PROFILE, root)
-    write_index(index)
-    return index
+    done = CliRunner().invoke(commands, ["index", "--dataset", str(root), "--to", str(to)])
+    assert done.exit_code == 0, done.output
+    assert "left out: pages/BAD.jsonl" in done.stderr
+    return ArchiveIndex(to, PROFILE, root)
 
 
 def test_a_garbled_filing_is_left_out_a_page_is_blank_and_ligatures_and_signs_are_plain(indexed):
