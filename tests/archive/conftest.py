@@ -38,7 +38,7 @@ def written(root, tmp_path_factory) -> ArchiveIndex:
 
 def contents(written: ArchiveIndex) -> tuple[dict[str, bytes], dict]:
     """The bytes of records and pages by path, and the ids and vectors of spans by filing."""
-    files = {f"{path.parent.name}/{path.name}": path.read_bytes() for path in written.folder.glob("[pr]*s/*.[jp]*")}
+    paths = [*written.folder.glob("pages/*.parquet"), *written.folder.glob("records/*.json")]
     with written.open(writes=False) as index:
-        spans = {name: (ids, vectors.copy()) for name, (ids, vectors) in index.read([*index.filings()]).items()}
-    return {name: content for name, content in files.items() if name.endswith((".json", ".parquet"))}, spans
+        spans = index.read([*index.filings()])
+    return {f"{path.parent.name}/{path.name}": path.read_bytes() for path in paths}, spans

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 import time
+from contextlib import nullcontext
 from random import Random
 
 import numpy as np
@@ -21,8 +22,6 @@ from lib.schema import StudyError
 from lib.statements.sure import fitted
 from tests.archive.conftest import NAMES, PROFILE, PROGRAM, contents
 
-WIDER = PROFILE.replaced({"spans.window": 128})
-
 
 @pytest.fixture
 def archive(written):
@@ -33,9 +32,7 @@ def archive(written):
 def assert_same_bits(one: ArchiveIndex, other: ArchiveIndex) -> None:
     """Two indexes have the same pages and spans, to the last bit."""
     (files, spans), (others, other_spans) = contents(one), contents(other)
-    assert {name: content for name, content in files.items() if name.startswith("pages/")} == {
-        name: content for name, content in others.items() if name.startswith("pages/")
-    }
+    assert files == others
     assert spans.keys() == other_spans.keys() == {*NAMES}
     for name, (ids, vectors) in spans.items():
         assert (ids, vectors.tobytes()) == (other_spans[name][0], other_spans[name][1].tobytes())
@@ -76,22 +73,14 @@ def test_of_two_indexers_at_once_one_waits_and_finds_all_done(written, root, tmp
     assert_same_bits(ArchiveIndex(tmp_path, PROFILE, root), written)
 
 
-@pytest.mark.parametrize(
-    ("attempt", "message"),
-    [
-        (lambda archive, own, to: ArchiveIndex(own.folder, WIDER, own.root), "another profile"),
-        (lambda archive, own, to: ArchiveIndex(own.folder, PROFILE, to), "is the index of"),
-        (lambda archive, own, to: Archive(ArchiveIndex(to / "none", PROFILE, to)), "run make index first"),
-        (lambda archive, own, to: archive.ask("  "), "ask a question"),
-        (
-            lambda archive, own, to: archive.answer("why " * 25_000),
-            "^the question 'why why .*…' has 100,000 characters",
-        ),
-    ],
-)
-def test_what_cannot_be_done_is_one_error(archive, written, tmp_path, attempt, message):
-    with pytest.raises(StudyError, match=message):
-        attempt(archive, written, tmp_path)
+def test_what_cannot_be_opened_or_asked_is_one_error(archive, written, tmp_path):
+    with pytest.raises(StudyError, match="another profile"):
+        ArchiveIndex(written.folder, PROFILE.replaced({"spans.window": 128}), written.root)
+    with pytest.raises(StudyError, match="make index"):
+        Archive(ArchiveIndex(tmp_path / "none", PROFILE, tmp_path))
+    for question, words in {"  ": "ask a question", "why " * 25_000: "100,000 characters"}.items():
+        with pytest.raises(StudyError, match=words):
+            archive.ask(question)
 
 
 def test_an_archive_gives_the_page_whose_words_are_asked_for_out_of_the_nearest_filings(archive, written):
@@ -140,8 +129,9 @@ def test_a_question_that_is_no_utf_8_and_a_page_that_cannot_be_drawn_do_not_stop
 
 def test_a_program_gets_an_answer_with_its_cells_and_pages_as_json(ask, tmp_path):
     (tmp_path / "asked").write_text("What was revenue in fiscal 2022?\nWho is the auditor?\n")
-    for line in ask("-f", str(tmp_path / "asked"), "--json", "-k", "1").splitlines():
-        found = json.loads(line)
+    lines = ask("-f", str(tmp_path / "asked"), "--json", "-k", "1").splitlines()
+    assert len(lines) == 2
+    for found in map(json.loads, lines):
         assert (found["answer"] is None) == (found["confidence"] < fitted()["least"])
         assert bool(found["cells"]) == (found["answer"] is not None)
         (page,) = found["pages"]
@@ -153,13 +143,13 @@ def test_a_program_gets_an_answer_with_its_cells_and_pages_as_json(ask, tmp_path
 @pytest.mark.parametrize("arguments", [[], [" "], ["What was revenue?", "-f", "-"]])
 def test_a_question_or_a_file_is_needed_and_not_both(arguments):
     done = CliRunner().invoke(commands, ["ask", *arguments])
-    assert (done.exit_code, "error: give a question, or a file of questions" in done.stderr) == (1, True)
+    assert done.exit_code == 1
+    assert "give a question" in done.stderr
 
 
 def test_a_passage_is_the_lines_with_most_words_of_the_question():
-    (passage,) = passages(
-        "What was inventory turnover?", ["filler\n" * 8 + "Inventory turnover\n6.00\n" + "more\n" * 8]
-    )
+    page = "filler\n" * 8 + "Inventory turnover\n6.00\n" + "more\n" * 8
+    (passage,) = passages("What was inventory turnover?", [page])
     assert "Inventory turnover\n6.00" in passage
     assert len(passage.splitlines()) <= 8
 
@@ -167,17 +157,14 @@ def test_a_passage_is_the_lines_with_most_words_of_the_question():
 QUESTIONS_FILES = {
     b"\xef\xbb\xbfWhat was revenue?\r\n\n \nWho is the auditor?": ["What was revenue?", "Who is the auditor?"],
     b"\n\xef\xbb\xbf\nWhat was \xff revenue?\n": ["What was \ufffd revenue?"],
-    b"": "mine.txt has no question; give one a line",
-    b"\xef\xbb\xbf\n \n": "mine.txt has no question; give one a line",
-    "What was revenue?\n".encode("utf-16"): "mine.txt is UTF-16; save the file as UTF-8",
-    b"\xfe\xff" + "Who?\n".encode("utf-16-be"): "mine.txt is UTF-16; save the file as UTF-8",
+    b"\xef\xbb\xbf\n \n": "mine.txt has no question",
+    "What was revenue?\n".encode("utf-16"): "mine.txt is UTF-16",
+    b"\xfe\xff" + "Who?\n".encode("utf-16-be"): "mine.txt is UTF-16",
 }
 
 
 @pytest.mark.parametrize(("content", "wanted"), QUESTIONS_FILES.items())
 def test_the_questions_of_a_file_are_its_lines_as_utf_8(content, wanted):
-    try:
-        found = list(questions_in(content.splitlines(keepends=True), "mine.txt"))
-    except StudyError as error:
-        found = str(error)
-    assert found == wanted
+    is_error = isinstance(wanted, str)
+    with pytest.raises(StudyError, match=wanted) if is_error else nullcontext():
+        assert list(questions_in(content.splitlines(keepends=True), "mine.txt")) == wanted

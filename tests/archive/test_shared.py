@@ -74,7 +74,7 @@ def test_vectors_that_lie_elsewhere_are_named_as_missing_here_and_not_as_damaged
     elsewhere = ArchiveIndex(archive.folder, archive.profile, archive.root, tmp_path / "other")
     with elsewhere.open(writes=False) as index:
         assert str(elsewhere.compare(index)) == "2 without vectors here"
-    with pytest.raises(StudyError, match=r"other has no vectors of .*filings; run make index, or set CHROMA to"):
+    with pytest.raises(StudyError, match="other has no vectors"):
         Archive(elsewhere)
     with archive.open(writes=False) as index:
         assert str(archive.compare(index)) == ""

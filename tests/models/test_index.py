@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -14,7 +13,7 @@ import pytest
 
 from lib.files import ROOT
 from lib.models import index as module
-from lib.models.index import SEAL, chunk_of, open_index, page_of, window_ids
+from lib.models.index import SEAL, chunk_of, open_index, page_of
 from lib.schema import StudyError
 
 NAME = "windows-test"
@@ -37,34 +36,28 @@ def read(folder: Path) -> dict[str, list]:
         return {name: vectors.tolist() for name, (_, vectors) in index.read([*index.filings()]).items()}
 
 
-def test_ids_name_the_chunk_and_page_of_each_window():
-    ids = window_ids(["A#1#p0000#c00", "A#1#p0012#c03", "A#1#p0012#c03"])
-    assert ids == ["A#1#p0000#c00#w00", "A#1#p0012#c03#w00", "A#1#p0012#c03#w01"]
-    assert list(map(page_of, ids)) == [0, 12, 12]
-    assert chunk_of(ids[2]) == "A#1#p0012#c03"
-
-
 def test_vectors_come_back_bit_for_bit_in_their_order_and_are_searched_by_filing_and_page(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "AT_ONCE", 2)
     random = np.random.default_rng(0).normal(size=(7, 5)).astype(np.float32)
     vectors = random / np.linalg.norm(random, axis=1, keepdims=True)
-    chunks = [f"Ä B#p{page:04}#c00" for page in (0, 0, 1, 2, 3, 4, 4)]
+    chunks = [f"Ä#1 B#p{page:04}#c00" for page in (0, 0, 1, 2, 3, 4, 4)]
     with open_index(NAME, tmp_path) as index:
-        index.put("Ä B", "first", chunks, vectors)
+        index.put("Ä#1 B", "first", chunks, vectors)
         index.put("C", "other", ["C#p0001#c00"], vectors[:1])
-        ids, found = index.read(["none", "Ä B"])["Ä B"]
+        ids, found = index.read(["none", "Ä#1 B"])["Ä#1 B"]
         assert found.tobytes() == vectors.tobytes()
-        assert ids == window_ids(chunks)
-        assert index.filings() == {"Ä B": "first", "C": "other"}
-        nearest = index.nearest(vectors[3], 2, {"doc_name": "Ä B"})
-        assert nearest.index[0] == "Ä B#p0002#c00#w00"
+        assert list(map(chunk_of, ids)) == chunks
+        assert [id[-4:] for id in ids] == ["#w00", "#w01", "#w00", "#w00", "#w00", "#w00", "#w01"]
+        assert index.filings() == {"Ä#1 B": "first", "C": "other"}
+        nearest = index.nearest(vectors[3], 2, {"doc_name": "Ä#1 B"})
+        assert nearest.index[0] == "Ä#1 B#p0002#c00#w00"
         assert nearest.to_numpy() == pytest.approx(np.sort(vectors @ vectors[3])[::-1][:2], abs=1e-6)
-        pages = {"$and": [{"doc_name": "Ä B"}, {"page": {"$in": [0, 4]}}]}
+        pages = {"$and": [{"doc_name": "Ä#1 B"}, {"page": {"$in": [0, 4]}}]}
         assert sorted(map(page_of, index.nearest(vectors[3], 99, pages).index)) == [0, 0, 4, 4]
-        index.put("Ä B", "second", chunks[:1], vectors[:1])  # in place of what was there
-        assert index.filings()["Ä B"] == "second"
-        assert index.read(["Ä B"])["Ä B"][1].tobytes() == vectors[:1].tobytes()
-        index.drop(["Ä B", "C"])
+        index.put("Ä#1 B", "second", chunks[:1], vectors[:1])  # in place of what was there
+        assert index.filings()["Ä#1 B"] == "second"
+        assert index.read(["Ä#1 B"])["Ä#1 B"][1].tobytes() == vectors[:1].tobytes()
+        index.drop(["Ä#1 B", "C"])
         assert index.filings() == index.read(["C"]) == {}
 
 
@@ -137,19 +130,10 @@ def test_a_writer_that_is_killed_loses_no_filing_that_it_had_written(tmp_path):
         assert len(index.filings()) == 40
 
 
-@pytest.mark.parametrize(
-    ("server", "told"),
-    [
-        *(
-            (one, f"CHROMA is '{re.escape(one)}'; give host:port of a served Chroma, such as localhost:8000")
-            for one in ("here", ":8000", "localhost:8000/x")
-        ),
-        ("localhost:1", "^CHROMA=localhost:1: no answer .* chroma run --path FOLDER --port 1, or unset CHROMA$"),
-    ],
-)
-def test_a_server_that_is_none_is_one_sentence(tmp_path, monkeypatch, server, told):
+@pytest.mark.parametrize("server", ["here", ":8000", "localhost:8000/x", "localhost:1"])
+def test_a_server_that_is_none_is_one_sentence(tmp_path, monkeypatch, server):
     monkeypatch.setenv(module.SERVER, server)
-    with pytest.raises(StudyError, match=told), open_index(NAME, tmp_path):
+    with pytest.raises(StudyError, match=server), open_index(NAME, tmp_path):
         pass
 
 

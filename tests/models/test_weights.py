@@ -78,7 +78,7 @@ def test_a_package_is_unpacked_once_to_the_files_in_the_lock_and_a_damaged_file_
     assert shelf.downloads == ["toy-model==1.0"]
     path.unlink() if damage is None else path.write_bytes(damage)
     shelf.record["packages"][0]["version"] = "2.0"
-    with pytest.raises(StudyError, match=r"cannot download toy-model==2\.0"):
+    with pytest.raises(StudyError, match="cannot download"):
         shelf.fetch()
     shelf.record["packages"][0]["version"] = "1.0"
     assert shelf.fetch() == shelf.root / "cache" / "toy"
@@ -86,27 +86,23 @@ def test_a_package_is_unpacked_once_to_the_files_in_the_lock_and_a_damaged_file_
     assert any("damaged" in line and str(path) in line for line in shelf.said) == (damage is not None)
 
 
-@pytest.mark.parametrize(
-    ("part", "name", "change", "told"),
-    [
-        ("packages", 0, {"sha256": OTHER}, r"toy-model==1\.0: the package's hash is not .* it is not used"),
-        ("packages", 0, {"version": "2.0"}, r"cannot download toy-model==2\.0: ERROR: no such package\. Is the"),
-        (
-            "files",
-            "model.onnx",
-            {"sha256": OTHER},
-            r"toy: model\.onnx not as weights\.lock\.yaml says .* was installed",
-        ),
-        ("files", "model.onnx", {"from": "toy_model/a.onnx"}, r"toy_model/a\.onnx is in none of toy_model-1\.0"),
-    ],
-)
-def test_what_is_not_as_the_lock_says_is_refused_and_nothing_kept(shelf, part, name, change, told):
+CHANGES = {
+    "the package's hash": ("packages", 0, {"sha256": OTHER}),
+    "cannot download toy-model==2.0": ("packages", 0, {"version": "2.0"}),
+    "nothing was installed": ("files", "model.onnx", {"sha256": OTHER}),
+    "toy_model/a.onnx is in none": ("files", "model.onnx", {"from": "toy_model/a.onnx"}),
+}
+
+
+@pytest.mark.parametrize(("words", "change"), CHANGES.items(), ids=CHANGES)
+def test_what_is_not_as_the_lock_says_is_refused_and_nothing_kept(shelf, words, change):
+    part, name, fields = change
     before = weights_hash("toy")
-    shelf.record[part][name].update(change)
-    with pytest.raises(StudyError, match=told):
+    shelf.record[part][name].update(fields)
+    with pytest.raises(StudyError, match=words):
         shelf.fetch()
     assert shelf.kept() == {}
-    assert weights_hash("toy") != (before if part == "files" and "sha256" in change else "")
+    assert weights_hash("toy") != (before if part == "files" and "sha256" in fields else "")
 
 
 def test_a_directory_is_its_own_model_and_hash_and_its_files_are_read_once_until_one_changes(tmp_path, monkeypatch):
@@ -118,10 +114,10 @@ def test_a_directory_is_its_own_model_and_hash_and_its_files_are_read_once_until
         hashes.append(weights_hash(str(tmp_path)))
     assert [hashes.index(one) for one in hashes] == [0, 1, 1, 3]
     assert read == ["a.gguf", "config.json", "a.gguf"]
-    with pytest.raises(StudyError, match="unknown model 'big'; choose from minilm"):
+    with pytest.raises(StudyError, match="unknown model 'big'"):
         weights_hash("big")
     (tmp_path / "none").mkdir()
-    with pytest.raises(StudyError, match="no model; the folder has none of tokenizer.json"):
+    with pytest.raises(StudyError, match="no model"):
         weights_hash(str(tmp_path / "none"))
 
 
