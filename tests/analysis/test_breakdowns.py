@@ -1,4 +1,4 @@
-"""Recall by groups and by steps of a pipeline; how a question names whom it means."""
+"""Recall by groups of questions; how a question names whom it means."""
 
 import numpy as np
 import pandas as pd
@@ -6,26 +6,17 @@ import pandas as pd
 from lib.analysis import breakdowns
 from lib.analysis.breakdowns import NAMED, Seen, by_group, group_interval
 from lib.metrics.frame import Metrics
-from lib.schema import NeedsFilings
 from lib.stats import Resampling, wilson
+from tests.analysis.conftest import NUMBERED as IDS
 from tests.made import make_study, values
 
-IDS = pd.Index([f"q{i}" for i in range(40)])
-
 COMPANY = [f"company {i % 8}" for i in range(30)] + ["one company"] * 10
-
-
-def test_questions_are_sorted_by_what_they_name():
-    texts = ["3M in Q2'23?", "3M, sales of 2000 stores?", "Margin in FY95?", "Margin?"]
-    asked = pd.DataFrame({"question_id": list("abcd"), "question": texts, "company": "3M"})
-    assert breakdowns.named(make_study(questions=asked))["named"].tolist() == list(NAMED)
 
 
 def test_a_large_group_has_the_bootstrap_s_interval_and_a_small_one_a_wider():
     draws, ones = Resampling(pd.Series(COMPANY, IDS), 200, 0), pd.Series(1.0, IDS)
     half = ones[:30] * (np.arange(30) % 2)
     assert group_interval(draws, half) == (draws.interval(half), False)
-    assert np.allclose(group_interval(draws, ones[:30])[0][1:3], wilson(1, 30))
     small, is_small = group_interval(draws, ones[30:])
     assert (small.n_clusters, is_small) == (1, True)
     assert np.allclose((small.low, small.high), wilson(1, 10))
@@ -45,18 +36,6 @@ def test_groups_come_with_their_means_counts_and_marks():
     ]
 
 
-def test_labels_are_without_what_questions_name_where_their_words_are_not_here():
-    asked = pd.DataFrame({"question_id": ["a"], "question_type": ["x"], "doc_type": ["10-K"], "company": ["3M"]})
-
-    def refuse(what):
-        raise NeedsFilings(what)
-
-    found = breakdowns.labels_of(make_study(questions=asked, need_filings=refuse))
-    assert found.to_dict("index") == {"a": {"type": "x", "form": "10-K"}}
-    found = breakdowns.labels_of(make_study(questions=asked.assign(question="What did 3M sell in 2020?")))
-    assert found["names"].tolist() == [NAMED[0]]
-
-
 def test_gains_within_groups_are_of_the_same_questions_and_a_small_group_has_none():
     draws = Resampling(pd.Series(COMPANY, IDS), 2000, 0)
     before, after = pd.Series([0.0] * 20 + [1.0] * 20, IDS), pd.Series(1.0, IDS)
@@ -67,19 +46,18 @@ def test_gains_within_groups_are_of_the_same_questions_and_a_small_group_has_non
     assert found["difference"].round(9).tolist()[:2] == [1, 0.333333333]
     assert found.loc[["a", "b"], "verdict"].tolist() == ["gain", "likely gain"]
     assert found.loc["c", ["difference", "verdict"]].isna().all()
-    assert found["page_recall"].tolist() == [0, 2 / 3, 1]
 
 
-def test_a_question_is_in_one_group_of_each_kind():
-    asked = {
-        "question_id": "q",
-        "question": "3M in 2022?",
-        "company": "3M",
-        "question_type": "novel",
-        "doc_type": "10-K",
-    }
-    labels = breakdowns.kinds_of_questions(make_study(questions=pd.DataFrame([asked | {"gold_pages": [3, 4]}])))
-    names = ["type: novel", "form: 10-K", "names: company and year", "gold pages: 2 or more"]
-    assert labels.loc["q"].tolist() == names
-    without = pd.DataFrame([asked | {"gold_pages": [3]}]).drop(columns="question")
-    assert list(breakdowns.kinds_of_questions(make_study(questions=without))) == ["type", "form", "gold pages"]
+def test_questions_are_sorted_by_what_they_name():
+    texts = ["3M in Q2'23?", "3M, sales of 2000 stores?", "Margin in FY95?", "Margin?"]
+    asked = pd.DataFrame({"question_id": list("abcd"), "question": texts, "company": "3M"})
+    assert breakdowns.named(make_study(questions=asked))["named"].tolist() == list(NAMED)
+
+
+def test_a_question_is_in_one_group_of_each_kind_and_names_nothing_where_its_words_are_not_here():
+    asked = {"question_id": "q", "question": "3M in 2022?", "company": "3M", "question_type": "novel"}
+    asked = pd.DataFrame([asked | {"doc_type": "10-K", "gold_pages": [3, 4]}])
+    labels = breakdowns.kinds_of_questions(make_study(questions=asked))
+    assert labels.loc["q"].tolist() == ["type: novel", "form: 10-K", "names: company and year", "gold pages: 2 or more"]
+    without = make_study(questions=asked.drop(columns="question"))
+    assert [*breakdowns.kinds_of_questions(without)] == ["type", "form", "gold pages"]

@@ -28,8 +28,11 @@ ANSWERS = {
 
 
 @pytest.fixture
-def study(tmp_path):
-    """Three questions of two companies, and the answers of three systems."""
+def study(tmp_path, monkeypatch):
+    """Three questions of two companies, and the answers of three systems; no models."""
+    monkeypatch.setattr(calibration, "weights_hash", lambda weights: weights)
+    monkeypatch.setattr(calibration, "encode_texts", lambda study, stage, texts: np.eye(len(texts)))
+    monkeypatch.setattr(calibration, "_bert_scores", lambda study, table: np.zeros(len(table)))
     (tmp_path / "results").mkdir()
     for system, rows in ANSWERS.items():
         names = ("financebench_id", "model_answer", "label")
@@ -41,25 +44,18 @@ def study(tmp_path):
     return made
 
 
-@pytest.fixture(autouse=True)
-def without_models(monkeypatch):
-    monkeypatch.setattr(calibration, "weights_hash", lambda weights: weights)
-    monkeypatch.setattr(calibration, "encode_texts", lambda study, stage, texts: np.eye(len(texts)))
-    monkeypatch.setattr(calibration, "_bert_scores", lambda study, table: np.zeros(len(table)))
-
-
 def test_labelled_answers_are_those_of_the_dataset_s_questions_and_every_line_that_is_none_is_named(study):
     table = labelled_answers(study.dataset)
     assert table["question_id"].tolist() == ["q1", "q2", "q3", "q1", "q2", "q3", "q1", "q2"]
     assert table.iloc[7].tolist() == ["third", "q2", "", REFUSED]
-    before = labels_digest(study.dataset)
-    (study.dataset.root / "results" / "third.jsonl").unlink()
-    assert labels_digest(study.dataset) not in (before, "")
-    assert labels_digest(SimpleNamespace(root=study.dataset.root / "data", has_text=True)) == ""
+    before, third = labels_digest(study.dataset), study.dataset.root / "results" / "third.jsonl"
     broken = [{"financebench_id": "q1", "model_answer": "1", "label": "Good"}, {"label": RIGHT}]
-    (study.dataset.root / "results" / "third.jsonl").write_text("\n".join(map(json.dumps, broken)))
+    third.write_text("\n".join(map(json.dumps, broken)))
     with pytest.raises(DatasetError, match=r"(?s)third.jsonl line 1: .*third.jsonl line 2: "):
         labelled_answers(study.dataset)
+    third.unlink()
+    assert labels_digest(study.dataset) not in (before, "")
+    assert labels_digest(SimpleNamespace(root=study.dataset.root / "data", has_text=True)) == ""
 
 
 def test_kinds_of_gold_answers():
@@ -88,13 +84,18 @@ def test_metrics_agree_with_people_as_far_as_counted(study):
     assert ("yes_or_no", YES_NO) not in agreed.index  # of one company, so nothing could be held out
 
 
-def test_where_the_measure_and_people_differ_is_sorted_and_has_a_reason_and_systems_are_by_both(study):
+def test_where_the_measure_and_people_differ_has_a_reason_and_systems_are_by_both(study):
     found = [[label, calibration.BOTH_WAYS, 1] for label in (RIGHT, WRONG)]
     assert calibration.apart(study).to_numpy().tolist() == found
-    edge = SimpleNamespace(is_disputed=False, label=WRONG, prediction="It is 7.", measure=True)
-    assert calibration.reason(edge) == "as far off as is allowed"
-    edge.measure = False
-    assert calibration.reason(edge) == "the figure is not in the sentence that counts"
+    reasons = [
+        calibration.reason(SimpleNamespace(is_disputed=False, label=WRONG, prediction=text, measure=measure))
+        for text, measure in (
+            ("It is 7.", True),
+            ("It is 7.", False),
+            ("It is not stated in the filing. It is 7.", False),
+        )
+    ]
+    assert len({*reasons, calibration.BOTH_WAYS}) == 4
     found = calibration.systems(study).set_index(["system", "kind"])
     assert found.loc[("third", NUMBER)].tolist() == [1, 1, 0, 0]  # the measure takes it for a refusal
     assert found.loc[("third", ALL), ["n", "people", "declined"]].tolist() == [2, 0.5, 0.5]
@@ -106,5 +107,3 @@ def test_without_the_labels_there_is_what_was_published_or_nothing(study):
     pd.testing.assert_frame_equal(calibration.agreement(study), agreed)
     study.dataset.fingerprint = "another"
     assert calibration.agreement(study).empty
-    assert calibration.systems(study).empty
-    assert calibration.apart(study).empty

@@ -37,7 +37,6 @@ def test_a_recall_whose_logit_is_a_straight_line_is_fitted_and_extrapolated(n_fo
     assert law.left_out[1] <= law.left_out[0] <= law.left_out[2]
     assert at_a_million is None or law.at(1_000_000)[0] == pytest.approx(at_a_million)
     assert left_out or law.error == pytest.approx(0, abs=0.02)
-    assert (law.n_pages, len(law.draws)) == ((1000, 100_000), 100)
 
 
 def test_laws_need_three_sizes_of_filings_added_at_random():
@@ -48,33 +47,25 @@ def test_laws_need_three_sizes_of_filings_added_at_random():
     row = growth.law_table(found, [1_000_000]).iloc[0]
     assert (row["method"], row["at_1000000"]) == ("dense", pytest.approx(1 / 17))
     assert row["slope"] == pytest.approx(-np.log(4)), "the odds are divided by 4"
-    assert [*growth.law_table({}, [10])] == [
-        *("method", "slope", "error", "left_out", "left_out_low", "left_out_high", "at_10", "at_10_low", "at_10_high")
-    ]
+    assert growth.law_table({}, [10]).empty
 
 
-def made(level: float, slope: float) -> growth.Law:
-    line = np.array([level, slope])
-    return growth.Law(line, np.stack([line] * 3), (10.0, 100.0), 0.0, (0.0, 0.0, 0.0))
-
-
-def test_lines_cross_where_their_logits_are_equal():
-    falling, level = made(4.0, -1.0), made(0.0, 0.0)
-    assert growth.crossing(falling, level) == pytest.approx(10_000), "4 - log10(pages) = 0"
-    assert np.isnan(growth.crossing(level, level))
+def line(level: float, slope: float) -> growth.Law:
+    values = np.array([level, slope])
+    return growth.Law(values, np.stack([values] * 3), (10.0, 100.0), 0.0, (0.0, 0.0, 0.0))
 
 
 def test_the_leader_is_compared_with_the_others_where_it_has_a_line():
-    laws = {"dense": made(4.0, -1.0), "bm25": made(0.0, 0.0), "splade": made(-2.0, 0.0)}
+    laws = {"dense": line(4.0, -1.0), "bm25": line(0.0, 0.0), "splade": line(-2.0, 0.0)}
     found = growth.against(laws, "dense", 1_000_000)
     assert found.index.tolist() == ["bm25", "splade"], "the best other first"
     low = 1 / (1 + np.exp(2))  # the logit is 4 - 6
     assert found[["recall", "leader_recall", "difference"]].iloc[0].tolist() == pytest.approx([0.5, low, low - 0.5])
-    assert found["crossing"].tolist() == [10_000, 1_000_000]
+    assert found["crossing"].tolist() == [10_000, 1_000_000], "4 - log10(pages) is 0, and -2"
     assert found["verdict"].tolist() == ["likely loss", "inconclusive"], "of equal recalls nothing is shown"
     assert growth.against(laws, "hyde", 100).empty
-    assert growth.against({}, "", 100).empty
     assert growth.against({"dense": laws["dense"]}, "dense", 100).empty
+    assert np.isnan(growth.crossing(laws["bm25"], laws["bm25"]))
 
 
 def test_recall_by_size_is_the_mean_of_draws_at_their_mean_pages():
@@ -84,13 +75,10 @@ def test_recall_by_size_is_the_mean_of_draws_at_their_mean_pages():
     (row,) = growth.by_size(make_study(questions=questions), pd.concat([*draws, other])).to_dict("records")
     assert (row["method"], row["n_filings"], row["n_pages"], row["n"]) == ("dense", 84, 2000, 40)
     assert row["page_recall"] == pytest.approx((1 + 0.5) / 2)
-    assert growth.by_size(make_study(questions=questions), other).empty
 
 
 def test_an_archive_costs_per_page_what_the_largest_measured_one_did():
     stages = [("embed", 50, 999.0, 1.0, 9.0, np.nan), ("embed", 100, 7200.0, 1.0, 1024.0, np.nan)]
     stages += [("words", 100, 5.0, 2048.0, 0.0, 0.5), ("vectors", 100, 5.0, 1024.0, 0.0, 0.25)]
-    found = growth.archive_costs(pd.DataFrame(stages, columns=growth.COST_COLUMNS), [100, 1000])
-    assert found.iloc[0].tolist() == pytest.approx([100, 2.0, 1.0, 2.0, 1.0, 0.75]), "searching is not indexing"
-    assert found.iloc[1].tolist() == pytest.approx([1000, 20.0, 10.0, 20.0, 10.0, 7.5])
-    assert growth.archive_costs(pd.DataFrame(columns=growth.COST_COLUMNS), [100]).empty
+    found = growth.archive_costs(pd.DataFrame(stages, columns=growth.COST_COLUMNS), [1000])
+    assert found.iloc[0].tolist() == pytest.approx([1000, 20.0, 10.0, 20.0, 10.0, 7.5]), "searching is not indexing"

@@ -4,7 +4,6 @@ from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -14,8 +13,8 @@ from lib.analysis.climb import climb
 from lib.analysis.families import corrected, family_of, members
 from lib.analysis.ladder import LADDER
 from lib.profile import load_profile
-from lib.schema import NeedsFilings
 from lib.stats import Resampling
+from tests.analysis.conftest import COMPANY, DRAWS, NUMBERED, recalls_of, refuse
 from tests.made import make_study, values
 
 IDS = list("abcd")
@@ -42,14 +41,6 @@ def measured(monkeypatch):
     monkeypatch.setattr(ladder, "evaluate", lambda study, method: own)
 
 
-@pytest.fixture
-def lacking(monkeypatch):
-    def refuse(*_, **__):
-        raise NeedsFilings("no filings")
-
-    monkeypatch.setattr(ladder, "nested_recalls", refuse)  # neither stored nor published
-
-
 def test_every_step_reads_more_features_than_the_one_before():
     views = {name: [name] for name in ("plain", "page", *VIEWS, "kinds")}
     read = [set(rung.variant.columns(views)) for rung in LADDER]
@@ -68,7 +59,8 @@ def test_steps_are_means_over_the_seeds_the_last_is_by_seed_and_without_folds_is
     assert [*ladder.rung_recalls(STUDY)["doc_recall"]] == ["untrained"]
 
 
-def test_what_needs_filings_that_are_not_here_is_left_out(lacking, monkeypatch):
+def test_what_needs_filings_that_are_not_here_is_left_out(monkeypatch):
+    monkeypatch.setattr(ladder, "nested_recalls", refuse)  # neither stored nor published
     monkeypatch.setattr(ladder, "scored_by", lambda _: "folds")
     found = ladder.rung_recalls(STUDY)
     assert "kinds" not in found["page_recall"]
@@ -80,9 +72,8 @@ def test_variants_are_trained_on_all_sets_and_on_each_alone_and_compared_by_set(
     recalls = ladder.variants(STUDY)
     names = ("financebench", "page-questions", "narrative-questions")
     assert [*recalls] == [*ladder.MEASURED, ladder.FIRST, *(f"trained on {name} alone" for name in names)]
-    assert recalls[ladder.TRAINED].loc["d", ["set", "page_recall"]].tolist() == [names[1], pytest.approx(2 / 3)]
-    found = ladder.by_set(STUDY, recalls, Resampling(pd.Series(dtype=object), 200, 1), 0.03)
-    found = found.set_index(["variant", "set"])
+    draws = Resampling(pd.Series(dtype=object), 200, 1)
+    found = ladder.by_set(STUDY, recalls, draws, 0.03).set_index(["variant", "set"])
     first = found.loc[(ladder.BASE, "financebench")]
     assert (first["mean"], first["n"], first["seeds"], first["verdict"]) == (0.0, 3, 1, "–")
     assert found.loc[(ladder.TRAINED, "financebench"), "difference"] == pytest.approx(2 / 3)
@@ -91,30 +82,9 @@ def test_variants_are_trained_on_all_sets_and_on_each_alone_and_compared_by_set(
     assert kinds["p_holm"].tolist() == [0.03, 1.0], "that of the ladder on the study's own set"
     without = found.loc[("trained, without words", "financebench")]
     assert (without["reference"], without["difference"], without["seeds"]) == (ladder.FIRST, -0.75, 1)
-    views = ladder.by_view(found.reset_index())
-    assert views["view"].tolist() == [*VIEWS, "encoder"]
-    assert views.set_index("view").loc["words", ["financebench_difference", "page-questions_difference"]].tolist() == [
-        *[-0.75] * 2
-    ]
-
-
-def test_views_that_were_tried_have_a_column_for_each_set():
-    found = ladder.tried()
-    assert [*found] == ["variant", "financebench", "page-questions", "narrative-questions"]
-    assert found["variant"].is_unique
-    assert {*ladder.STEPS_TRIED} <= {*found["variant"]}
-    assert found.notna().all(axis=None)
-
-
-N = 40
-NUMBERED = pd.Index([f"q{number:02}" for number in range(N)], name="question_id")
-COMPANY = [f"company {number % 20}" for number in range(N)]
-DRAWS = Resampling(pd.Series(COMPANY, NUMBERED), 500, 1)
-
-
-def recalls_of(**shares: float) -> pd.DataFrame:
-    """Page recall: each row finds the pages of the first of the questions, a share of them."""
-    return pd.DataFrame({name: 1.0 * (np.arange(N) < share * N) for name, share in shares.items()}, NUMBERED)
+    views = ladder.by_view(found.reset_index()).set_index("view")
+    assert views.index.tolist() == [*VIEWS, "encoder"]
+    assert views.loc["words", ["financebench_difference", "page-questions_difference"]].tolist() == [-0.75, -0.75]
 
 
 @pytest.mark.parametrize(
@@ -127,7 +97,6 @@ def recalls_of(**shares: float) -> pd.DataFrame:
         ("rerank_head_50", "rerank_head_20", "changes"),  # not the row that it changes
         ("page_scorer_light_order_records", "dense_records", "rivals"),
         ("page_scorer_light_order_records", "page_scorer_light_order", "changes"),
-        ("fixed_128", "dense", "yepes2024"),
     ],
 )
 def test_a_contrast_is_in_one_family(form, base, family):
@@ -157,19 +126,15 @@ def test_a_step_has_the_p_of_the_ladder_which_begins_at_matched_dense_search():
 def test_each_step_of_the_climb_stands_beside_the_one_above_it():
     questions = pd.DataFrame({"question_id": NUMBERED, "company": COMPANY})
     study = make_study(200, home=Path("none"), published=None, questions=questions)
-    found = [("dense", 0.2, 5), ("dense_records", 0.8, 5), ("ahead", 0.9, 5), ("ahead", 1.0, 20)]
-    parts = [
-        values(NUMBERED, np.arange(N) < share * N, metric, k, name)
-        for name, share, k in found
-        for metric in ("page_recall", "doc_recall")
-    ]
-    rows = climb(study, pd.concat(parts, ignore_index=True))
+    parts = []
+    for name, share, k in [("dense", 0.2, 5), ("dense_records", 0.8, 5), ("ahead", 0.9, 5), ("ahead", 1.0, 20)]:
+        found = recalls_of(all=share)["all"]
+        parts += [values(found.index, found, metric, k, name) for metric in ladder.RECALLS]
+    measured = pd.concat(parts, ignore_index=True)
+    rows = climb(study, measured)
     assert rows["method"].tolist() == ["dense", "dense_records", "ahead", "ahead"]
     assert rows["difference"].tolist()[1:] == pytest.approx([0.6, 0.1, 0.1])
     assert rows["p_holm"].isna().tolist() == [True, False, False, True], "to read more chunks cannot lose"
-    assert "page_recall_pooled" not in rows
     strict = {"ahead": pd.DataFrame({"page_recall": 0.85, "doc_recall": 1.0}, index=NUMBERED)}
-    assert climb(study, pd.concat(parts, ignore_index=True), strict)["page_recall"].tolist() == pytest.approx(
-        [0.2, 0.8, 0.85, 1.0]
-    )
+    assert climb(study, measured, strict)["page_recall"].tolist() == pytest.approx([0.2, 0.8, 0.85, 1.0])
     assert len(climb(study, pd.concat(parts[:2], ignore_index=True))) == 1

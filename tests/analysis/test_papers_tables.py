@@ -5,10 +5,9 @@ import pandas as pd
 import pytest
 
 from lib.analysis import papers_tables as tables
-from lib.analysis.facts import facts
 from lib.metrics.frame import Metrics
-from lib.schema import NeedsFilings
 from lib.stats import Resampling
+from tests.analysis.conftest import refuse
 from tests.made import make_study, values
 
 IDS = [f"q{i}" for i in range(24)]
@@ -17,30 +16,22 @@ QUESTIONS["question_type"] = ["metrics-generated", "novel-generated"] * 12
 QUESTIONS["doc_type"] = "10-K"
 
 
-def without_filings(what: str) -> None:
-    raise NeedsFilings(what)
-
-
 def test_cells_are_of_the_rows_and_kinds_that_are_reported_and_others_are_left_out():
     hits = np.arange(24) % 2.0  # of all novel questions and of no other
     metrics = [values(IDS, hits, "page_recall", 5, "page_scorer_filing"), values(IDS, hits, "right", None, "fixed_512")]
-    metrics += [
-        values(IDS, hits, "right", None, "dense", "oracle-page"),
-        values(IDS, hits, "ndcg", 10, "stacked_rerank"),
-    ]
-    study = make_study(200, questions=QUESTIONS, need_filings=without_filings)
-    found = tables.papers_tables(study, Metrics(pd.concat(metrics))).set_index(["table", "row", "measure"])
-    assert found.loc[("Figure 3", "page_scorer", "P, metrics-generated"), ["reported", "mean", "n"]].tolist() == [
-        0.81,
-        0,
-        12,
-    ]
-    assert found.loc[("Figure 3", "page_scorer", "P, novel-generated"), "mean"] == 1
-    assert found.loc[("Table 4", "page_scorer", "P, 10-K"), ["reported", "mean", "n"]].tolist() == [0.62, 0.5, 24]
-    assert found.loc[("Table III", "oracle", "right numbers"), ["reported", "mean"]].tolist() == [0.35, 0.5]
-    assert found.loc[("Table 5", "base_512", "right numbers"), "reported"] == pytest.approx(0.4823)
-    assert ("Table 8", "FT_1.5B_voyage_rerank_2", "ndcg@10 of stacked_rerank") in found.index
-    assert len(found) == 6
+    metrics += [values(IDS, hits, "right", None, "dense", "oracle-page")]
+    metrics += [values(IDS, hits, "ndcg", 10, "stacked_rerank")]
+    study = make_study(200, questions=QUESTIONS, need_filings=refuse)
+    found = tables.papers_tables(study, Metrics(pd.concat(metrics)))
+    found = found.set_index(["table", "row", "measure"])[["reported", "mean", "n"]].T.to_dict("list")
+    assert found == {
+        ("Figure 3", "page_scorer", "P, metrics-generated"): [0.81, 0, 12],
+        ("Figure 3", "page_scorer", "P, novel-generated"): [pytest.approx(np.nan, nan_ok=True), 1, 12],
+        ("Table 4", "page_scorer", "P, 10-K"): [0.62, 0.5, 24],
+        ("Table III", "oracle", "right numbers"): [0.35, 0.5, 24],
+        ("Table 5", "base_512", "right numbers"): [pytest.approx(0.4823), 0.5, 24],
+        ("Table 8", "FT_1.5B_voyage_rerank_2", "ndcg@10 of stacked_rerank"): [0.59898, 0.5, 24],
+    }
 
 
 def test_the_correlation_is_over_the_rows_and_each_mean_over_the_questions_that_have_it():
@@ -61,6 +52,5 @@ def test_sizes_stand_beside_both_papers_that_state_them():
     of += ["tokens of a question", "tokens of a answer"]
     sizes = pd.DataFrame({"of": of, "total": 100, "mean": 10.0, "sd": 2.0, "n": 10})
     found = pd.DataFrame(tables._of_corpus(sizes), columns=tables.COLUMNS)
-    assert found["paper"].unique().tolist() == [facts(name).source["name"] for name in ("kobeissi2026_fr", "yepes2024")]
     assert found.groupby("paper", sort=False).size().tolist() == [7, 3 * len(tables.CUT)]
     assert found["reported"].notna().all()

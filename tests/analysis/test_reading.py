@@ -1,15 +1,12 @@
 """Recall by tokens that are read, on lists whose tokens one can add up."""
 
-import numpy as np
 import pandas as pd
 import pytest
 
 from lib.analysis import reading
-from lib.method_sets import compared
 from lib.methods import METHODS
-from lib.profile import Settings, load_profile
-from lib.schema import NeedsFilings
-from lib.stats import Resampling
+from lib.profile import Settings
+from tests.analysis.conftest import DRAWS, recalls_of, refuse
 from tests.made import make_study
 
 #: Question, rank, filing, page, tokens; q1 reads 100 + 28 + 300 + 84 of its list, q2 129 and then 1.
@@ -25,7 +22,7 @@ class Words:
 
 
 @pytest.fixture
-def study(monkeypatch):
+def study():
     questions = pd.DataFrame({"question_id": ["q1", "q2"], "doc_name": ["A", "B"], "gold_pages": [[0, 3], [0]]})
     questions["evidence"] = ["line 3\nline 0", "line 0"]
     run = pd.DataFrame(RANKED, columns=["question_id", "rank", "doc_name", "page", "tokens"])
@@ -58,35 +55,18 @@ def test_nothing_is_said_beyond_the_depth_of_a_run_but_a_list_of_all_that_there_
 def test_what_cannot_be_measured_has_no_columns(study):
     study.dataset.lacks = ("evidence",)
     assert set(reading.values(study, ["dense"]).columns.get_level_values("metric")) == {"page_recall"}
-
-    def refuse(name):
-        raise NeedsFilings(name)
-
     study.run = refuse
     assert reading.values(study, ["dense"]).shape == (2, 0)
 
 
-def test_ahead_is_tested_against_the_better_of_the_short_chunks():
-    ids = pd.Index([f"q{row}" for row in range(40)], name="question_id")
-    draws = Resampling(pd.Series([f"company {row % 10}" for row in range(40)], ids), 200, 0)
-    shares = {reading.LONG: 0.2, reading.SHORT[0]: 0.5, reading.SHORT[1]: 0.4, "ahead": 0.8}
-    recall = pd.DataFrame({name: 1.0 * (np.arange(40) < 40 * share) for name, share in shares.items()}, ids)
-    found = reading.tested(recall, draws)
-    assert found["reference"].to_dict() == {**dict.fromkeys(reading.SHORT, reading.LONG), "ahead": reading.SHORT[0]}
+def test_rows_are_tested_against_those_that_they_are_meant_to_beat():
+    better, other = reading.SHORT
+    recall = recalls_of(**{reading.LONG: 0.2, better: 0.5, other: 0.4, "ahead": 0.8, "dense": 0.1})
+    found = reading.tested(recall, DRAWS)
+    assert found["reference"].to_dict() == {better: reading.LONG, other: reading.LONG, "ahead": better}
     assert found["difference"].round(9).tolist() == [0.3, 0.2, 0.3]
-    assert reading.tested(recall[["ahead", reading.LONG]], draws).empty
-
-
-def test_the_rows_that_are_compared_are_measured_by_default():
-    measured = [name for name, condition in compared(load_profile("default")) if condition == "standard"]
-    assert {*reading.DRAWN, *reading.SHORT, reading.LONG} <= {*reading.COMPARED} & {*measured}
-
-
-def test_longer_chunks_are_tested_against_shorter_ones_of_the_same_search_and_match():
-    ids = pd.Index([f"q{row}" for row in range(40)], name="question_id")
-    draws = Resampling(pd.Series([f"company {row % 10}" for row in range(40)], ids), 200, 0)
-    shares = {"fixed_256_records": 0.3, "fixed_128_records": 0.5, "hybrid_fixed_256_covers": 0.4, "dense": 0.1}
-    recall = pd.DataFrame({name: 1.0 * (np.arange(40) < 40 * share) for name, share in shares.items()}, ids)
-    found = reading.longer_tested(recall, draws)
+    assert reading.tested(recall[["ahead", reading.LONG]], DRAWS).empty
+    longer = recalls_of(fixed_256_records=0.3, fixed_128_records=0.5, hybrid_fixed_256_covers=0.4)
+    found = reading.longer_tested(longer, DRAWS)
     assert found["reference"].to_dict() == {"fixed_256_records": "fixed_128_records"}
     assert found["difference"].round(9).tolist() == [-0.2]

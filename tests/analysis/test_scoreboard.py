@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 from lib.analysis import scoreboard as board
-from lib.analysis.claims import COMPONENTS, claims
-from lib.analysis.scoreboard import BOUND, NOT_MEASURED, NOT_TESTED, REPLACED, SAME, Scoreboard, parts_of
+from lib.analysis.claims import claims
+from lib.analysis.scoreboard import BOUND, NOT_MEASURED, NOT_TESTED, REPLACED, SAME, Scoreboard
 from lib.analysis.statistic import HOLDS, INCONCLUSIVE, OPPOSITE, SMALLER
 from lib.metrics.frame import Metrics
 from lib.profile import Settings, load_profile
@@ -79,7 +79,6 @@ def test_each_verdict_on_clear_rows():
         "akarsu2026/hybrid-over-both": INCONCLUSIVE,  # as good as dense is not better
     }
     assert found.loc[[*wanted], "verdict"].to_dict() == wanted
-    assert "hosted service" in found.at["akarsu2026/rerank-cheap", "missing"]
     also = found.loc["kobeissi2026/dense-over-sparse"]
     assert also["also_estimate"] == 1.0
     assert also["also_p"] < 0.01
@@ -93,10 +92,8 @@ def test_a_small_gain_is_smaller_than_claimed():
     assert found["estimate"] == pytest.approx(1 / 60)
     assert found["high"] < found["amount"] == 0.14
     assert found["verdict"] == SMALLER
-    other = study_of(
-        {}, dataset=SimpleNamespace(name="page-questions"), source=KOBEISSI
-    )  # of which no amount was claimed
-    assert Scoreboard(other, rows, {}).scores().at[name, "verdict"] == INCONCLUSIVE
+    other = study_of({}, dataset=SimpleNamespace(name="page-questions"), source=KOBEISSI)
+    assert Scoreboard(other, rows, {}).scores().at[name, "verdict"] == INCONCLUSIVE, "of it no amount was claimed"
 
 
 @pytest.mark.parametrize(("n_changed", "decided"), [(5, NOT_TESTED), (6, HOLDS)])  # a tenth is enough
@@ -105,47 +102,33 @@ def test_a_treatment_that_changes_nothing_is_not_tested(n_changed, decided):
     found = scores(hybrid_rrf=GOOD, crag=BAD, bm25=BAD, runs=runs)
     assert found.loc[BELOW_HYBRID, ["changed", "verdict"]].tolist() == [pytest.approx(n_changed / 60), decided]
     for name in ("crag-below-hybrid", "crag-over-bm25"):  # of which the treatment lies between other rows
-        said = found.at[f"akarsu2026/{name}", "missing"] == "the first ranks of 8% of the questions differ"
-        assert said == (decided == NOT_TESTED)
+        assert ("8%" in found.at[f"akarsu2026/{name}", "missing"]) == (decided == NOT_TESTED)
 
 
 def test_a_judge_by_chance_tests_nothing():
     rows = {"hybrid_rrf": GOOD, "crag": BAD, "runs": {"crag": run_of(BAD)}}
     by_chance, sound = (scores(**rows, judge_low=low).loc[BELOW_HYBRID] for low in (-0.02, 0.1))
     assert (by_chance["verdict"], sound["verdict"]) == (NOT_TESTED, HOLDS)
-    assert "no better than chance" in by_chance["missing"]
 
 
+ALL_RRF = dict.fromkeys(["rrf_10", "rrf_30", "hybrid_rrf", "rrf_100"], HALF)
+#: Rows of a claim, what is found of it, and how many components of its test are others here.
 REPLACED_ROWS = {
-    "kobeissi2026/page-filter-over-direct": (
-        {"page_scorer_filing": BAD, "dense": GOOD},
-        "opposite sign",
-        "page scorer",
-    ),
-    "kobeissi2026/dense-over-sparse": ({"dense": GOOD, "bm25": BAD, "splade": BAD}, "same sign", "encoder, splade"),
-    "kobeissi2026/oracle-doc-headroom": ({"dense__oracle": 1 - TWO_THIRDS}, "same sign", "encoder"),  # a level
-    "akarsu2026/depth": ({"rerank_head_50": HALF, "rerank_head_20": HALF}, "inconclusive", "cross-encoder"),  # named
-    "akarsu2026/small-rrf-k": (dict.fromkeys(["rrf_10", "rrf_30", "hybrid_rrf", "rrf_100"], HALF), "", ""),  # in all
+    "kobeissi2026/page-filter-over-direct": ({"page_scorer_filing": BAD, "dense": GOOD}, "opposite sign", 1),
+    "kobeissi2026/dense-over-sparse": ({"dense": GOOD, "bm25": BAD, "splade": BAD}, "same sign", 2),
+    "kobeissi2026/oracle-doc-headroom": ({"dense__oracle": 1 - TWO_THIRDS}, "same sign", 1),  # a level
+    "akarsu2026/depth": ({"rerank_head_50": HALF, "rerank_head_20": HALF}, "inconclusive", 1),  # named
+    "akarsu2026/small-rrf-k": (ALL_RRF, "", 0),  # both sides have it
 }
 
 
 @pytest.mark.parametrize("name", REPLACED_ROWS)
 def test_a_claim_is_replaced_where_its_sides_differ_by_a_component_that_is_not_here(name):
-    rows, direction, parts = REPLACED_ROWS[name]
+    rows, direction, n_parts = REPLACED_ROWS[name]
     found = scores(**rows, source="").loc[name]
-    assert found[["verdict", "direction"]].tolist() == [REPLACED if parts else INCONCLUSIVE, direction]
-    assert math.isnan(found["n_needed"]) == math.isnan(found["p_holm"]) == bool(parts)
-    here = {part: form.format(**load_profile("default")) for part, form in COMPONENTS.items()}
-    reasons = [text.partition(" in place of ")[0] for text in found["missing"].split("; ")] if parts else []
-    assert reasons == [here[part] for part in parts.split(", ") if part]
-
-
-def test_a_row_has_the_components_of_the_rows_that_it_uses():
-    assert parts_of("bm25") == set()
-    assert parts_of("hybrid_rerank_whole") == {"encoder", "cross-encoder"}
-    assert parts_of("stacked_rerank") == {"encoder", "cross-encoder", "language model"}
-    assert parts_of("element_prefix") == {"encoder", "elements"}
-    assert "page scorer" not in parts_of("page_then_chunk")
+    assert found[["verdict", "direction"]].tolist() == [REPLACED if n_parts else INCONCLUSIVE, direction]
+    assert math.isnan(found["n_needed"]) == math.isnan(found["p_holm"]) == bool(n_parts)
+    assert found["missing"].count(" in place of ") == n_parts
 
 
 def test_a_correlation_is_over_strategies_and_of_rows_that_are_alike_it_is_not_measured():
@@ -157,8 +140,8 @@ def test_a_correlation_is_over_strategies_and_of_rows_that_are_alike_it_is_not_m
     assert (found["verdict"], found["n"]) == (HOLDS, 50)
     assert found["estimate"] == pytest.approx(np.corrcoef([0, 1, 3, 6], [0, 10, 30, 50])[0, 1])
     follow = next(claim for claim in claims() if claim.id == "kobeissi2026/follow")
-    found = scores(**dict.fromkeys((one.row for one in follow.a), HALF)).loc[follow.id]
-    assert (found["verdict"], found["missing"]) == (NOT_MEASURED, "undefined here, as the rows are too much alike")
+    found = scores(**dict.fromkeys((one.row for one in follow.a), HALF))
+    assert found.at[follow.id, "verdict"] == NOT_MEASURED
 
 
 def test_the_same_fact_is_judged_once_and_what_gets_no_verdict_is_no_part_of_a_family():
@@ -184,20 +167,13 @@ def test_variants_are_a_family_of_their_own():
 def test_questions_differ_where_any_two_large_groups_do():
     rows = {"multi_hyde_rerank": HALF, "dense__oracle": np.repeat([1.0, 0.0], 30) * (np.arange(N) % 3 > 0)}
     found = scores(**rows).loc["kobeissi2026/type-varies"]
-    assert found["rival"] == "metrics-generated − novel-generated, page_recall@5 of dense (filing given)"
+    assert found["rival"].startswith("metrics-generated − novel-generated")
     assert found[["estimate", "n", "verdict"]].tolist() == [pytest.approx(2 / 3), N, HOLDS]
 
 
-def test_a_row_in_several_measures_is_compared_in_each():
-    kept = {20: HALF, 5: GOOD, 10: BAD}
-    found = of_frames(*(values(IDS, one, f"pages_{n}", None, "page_scorer_filing") for n, one in kept.items()))
-    assert found.loc["kobeissi2026/P", ["estimate", "rival"]].tolist() == [-0.5, "pages_20 − pages_5"]
-
-
 def test_a_claim_without_its_rows_is_not_measured_and_not_dropped():
-    found = scores(dense=HALF, bm25_k12=HALF)
-    assert found.at[BM25_OVER_DENSE, "missing"] == "no doc_recall@5 of bm25"
-    assert set(found["verdict"]) == {NOT_MEASURED, BOUND, INCONCLUSIVE}  # the variant with bm25_k12 is measured
+    found = scores(dense=HALF)
+    assert found.at[BM25_OVER_DENSE, "missing"].endswith(" of bm25")
     assert set(scores(splade=HALF)["verdict"]) == {NOT_MEASURED}
 
 
@@ -210,25 +186,16 @@ def test_only_the_questions_that_are_meant_count():
     assert found.at["kobeissi2026/domain-novel-gap", "estimate"] == 1.0
     other = Scoreboard(study_of({}), metrics_of(**rows), {})
     other.questions = other.questions.assign(question_type="page-text")
-    assert other.scores().at["kobeissi2026/metrics-above-oracle", "missing"].startswith("no questions of type")
+    assert other.scores().at["kobeissi2026/metrics-above-oracle", "verdict"] == NOT_MEASURED
 
 
 @pytest.mark.parametrize(
-    ("weights", "highest", "decided"),
-    [
-        ([0.0, 0.5, 0.85, 1.0], 0.85, HOLDS),
-        ([0.85, 0.6, 0.7, 1.0], 0.7, SMALLER),
-        ([0.85, 0.5, 0.0, 1.0], 0.0, OPPOSITE),
-    ],
+    ("weights", "highest", "decided"), [([0.0, 0.5, 0.85, 1.0], 0.85, HOLDS), ([0.85, 0.5, 0.0, 1.0], 0.0, OPPOSITE)]
 )
 def test_a_sweep_is_decided_by_where_it_is_highest(weights, highest, decided):
     swept, name = pd.DataFrame([BAD, HALF, GOOD, HALF], weights, IDS).T, "kim2025/alpha-financebench"
     found = scores({"convex_softmax_folds": swept}, dense=HALF, source="kim2025financial")
     assert found.loc[name, ["estimate", "verdict"]].tolist() == [highest, decided]
-    assert found.at[f"{name}/min-max in place of softmax", "verdict"] == NOT_MEASURED
-
-
-# --- what is beside the metrics ---
 
 
 def beside(tmp_path, rows: Metrics | None = None, **given) -> pd.DataFrame:

@@ -4,7 +4,7 @@ import pandas as pd
 
 from lib.analysis import vector_store
 from lib.profile import load_profile
-from lib.schema import NeedsFilings
+from tests.analysis.conftest import refuse
 from tests.made import make_study
 
 
@@ -20,26 +20,17 @@ def test_agreement_is_the_share_of_the_first_chunks_that_are_among_the_first_of_
     assert vector_store.agreement(run(q1="a"), run(), [1]).loc["q1", 1] == 0.0
 
 
-def test_conditions_are_those_of_the_profile_that_have_both_runs():
+def test_times_are_by_the_conditions_that_have_both_runs_and_none_where_nothing_can_be_timed(monkeypatch):
     def study(profile: str, missing: tuple = ()):
         return make_study(profile=load_profile(profile), has_run=lambda *one: one not in missing)
 
-    assert vector_store.conditions(study("default")) == ["standard", "oracle-document", "oracle-page"]
+    default = study("default")
+    assert vector_store.conditions(default) == ["standard", "oracle-document", "oracle-page"]
     assert vector_store.conditions(study("default", [("dense", "oracle-page")])) == ["standard", "oracle-document"]
-    assert vector_store.conditions(study("base")) == []
-
-
-def test_times_are_medians_by_condition_and_empty_where_nothing_can_be_timed(monkeypatch):
-    def timed(study):
-        rows = [("standard", "dense", 0.5), ("standard", "dense_chroma", 0.25)]
-        return pd.DataFrame(rows, columns=vector_store.TIME_COLUMNS[:3])
-
-    def refused(study):
-        raise NeedsFilings("timing a search")
-
-    monkeypatch.setattr(vector_store, "conditions", lambda study: study)
-    for search, here, expected in ((timed, ["standard"], [[0.5, 0.25]]), (refused, ["standard"], []), (timed, [], [])):
-        monkeypatch.setattr(vector_store, "search_times", search)
-        found = vector_store.times(here)
-        assert found.columns.tolist() == ["dense", "dense_chroma"]
-        assert found.to_numpy().tolist() == expected
+    rows = [("standard", "dense", 0.5), ("standard", "dense_chroma", 0.25)]
+    timed = pd.DataFrame(rows, columns=vector_store.TIME_COLUMNS[:3])
+    monkeypatch.setattr(vector_store, "search_times", lambda study: timed)
+    assert vector_store.times(default).loc["standard", ["dense", "dense_chroma"]].tolist() == [0.5, 0.25]
+    assert vector_store.times(study("base")).empty
+    monkeypatch.setattr(vector_store, "search_times", refuse)
+    assert vector_store.times(default).empty
