@@ -40,9 +40,8 @@ def test_sets_weigh_the_same_and_training_reads_questions_and_pages_of_its_compa
 
 
 def test_share_zero_is_the_untrained_sum_and_one_the_learnt_order(union):
-    assert ranker.standardised_by_question(np.array([1.0, 3.0, 10.0, 10.0]), np.array([4, 4, 7, 7])) == pytest.approx(
-        [-1, 1, 0, 0]
-    )
+    values, rows = np.array([1.0, 3.0, 10.0, 10.0]), np.array([4, 4, 7, 7])
+    assert ranker.standardised_by_question(values, rows) == pytest.approx([-1, 1, 0, 0])
     for share, recall in ((0.0, [1, 1, 0, 0]), (1.0, [1, 1, 1, 1])):
         assert sets.recalls(union, ranker.mixed(LEARNT, share, union.pool), 1)["page_recall"].tolist() == recall
     rankers = [ranker.Ranker({"ash", "birch"}, LEARNT, 1.0), ranker.Ranker({"cedar"}, LEARNT, 0.0)]
@@ -50,18 +49,17 @@ def test_share_zero_is_the_untrained_sum_and_one_the_learnt_order(union):
     assert sets.recalls(union, scores, 1)["page_recall"].tolist() == [1, 1, 1, 0]
 
 
-@pytest.mark.parametrize(
-    ("variant", "left_out"),
-    [
-        (ranker.WITH_KINDS, set()),
-        (ranker.without("words"), {"words", "words_gap", "kinds_fit"}),
-        (ranker.without("encoder"), {"span", "head", "kinds_fit"}),
-    ],
-)
-def test_a_variant_reads_its_own_columns(variant, left_out):
-    views = {"plain": ["plain"], "words": ["words", "words_gap"], "span": ["span"], "head": ["head"]}
-    views |= {"kinds": ["kinds_fit"], "page": ["page_rows"]}
-    assert variant.columns(views) == [name for names in views.values() for name in names if name not in left_out]
+def test_a_variant_reads_its_own_columns():
+    views = {
+        "plain": ["plain"],
+        "words": ["words", "words_gap"],
+        "span": ["span"],
+        "head": ["head"],
+        "kinds": ["kinds"],
+    }
+    assert ranker.WITH_KINDS.columns(views) == ["plain", "words", "words_gap", "span", "head", "kinds"]
+    assert ranker.without("words").columns(views) == ["plain", "span", "head"]
+    assert ranker.without("encoder").columns(views) == ["plain", "words", "words_gap"]
 
 
 def test_trees_find_what_decides_and_the_same_data_gives_the_same_trees():
@@ -84,30 +82,32 @@ def test_best_chunk_of_every_page_comes_before_second_chunks_and_others_are_not_
     assert found.tolist() == [[-2, 0, -1, -3, -np.inf], [0, *[-np.inf] * 4]]
 
 
-@pytest.mark.parametrize("options", [{}, {"kinds": True}, {"kinds": True, "covers": True}, {"trained": False}])
+@pytest.mark.parametrize("options", [{}, {"kinds": True, "covers": True}, {"trained": False}])
 def test_other_questions_are_searched_with_the_saved_ranker_and_every_page_comes_once(study, options):
     assert search.scored_by(study) == "saved"
-    assert search.inputs(study, **{name: value for name, value in options.items() if name != "covers"})
-    scores = search.score(study, study.candidates("standard"), **options)
-    run = runs.rank(scores, study.questions, study.chunks, 5)
-    top = run[run["rank"] == 1].set_index("question_id")
-    assert top["doc_name"].tolist() == study.questions["doc_name"].tolist()
-    assert "kinds" not in options or top["page"].tolist()[0] == 1
-    assert "kinds" not in options or {3} <= set(run.loc[run["question_id"] == "q2", "page"][:2])
+    run = runs.rank(search.score(study, study.candidates("standard"), **options), study.questions, study.chunks, 5)
+    assert run.loc[run["rank"] == 1, "doc_name"].tolist() == study.questions["doc_name"].tolist()
     assert not run.duplicated(["question_id", "doc_name", "page"]).any()
     candidates = study.candidates("oracle-document")
     assert np.array_equal(np.isfinite(search.score(study, candidates, **options)), candidates)
 
 
+def test_the_hand_written_kinds_bring_the_statements_first(study):
+    run = runs.rank(search.score(study, study.candidates("standard"), kinds=True), study.questions, study.chunks, 2)
+    pages = run.groupby("question_id")["page"].agg(list)
+    assert pages["q1"][0] == 1
+    assert 3 in pages["q2"]
+
+
 def test_rankers_that_are_saved_say_what_they_learnt_from_and_score_nothing_of_it(study, tmp_path, monkeypatch):
     monkeypatch.setattr(search, "SAVED", tmp_path / "rankers")
     saved = train(study, search.SAVED)
+    assert (saved["sets"], saved["share"]) == ({"words": 3}, study.profile.ahead.share)
     learnt_from = json.loads((search.SAVED / "kinds.json").read_text())["question_ids"]
-    assert (learnt_from, saved["sets"]) == (study.questions["question_id"].tolist(), {"words": 3})
-    assert saved["share"] == study.profile.ahead.share
-    names = {name: search.saved_ranker(name).booster.feature_name() for name in SAVED_VARIANTS}
-    read = {name: {feature.partition("_")[0] for feature in features} for name, features in names.items()}
-    assert read["plain"] | {"kinds"} == read["kinds"]
+    assert learnt_from == study.questions["question_id"].tolist()
+    names = (search.saved_ranker(name).booster.feature_name() for name in SAVED_VARIANTS)
+    read = [{feature.partition("_")[0] for feature in features} for features in names]
+    assert dict(zip(SAVED_VARIANTS, read, strict=True))["kinds"] - set.intersection(*read) == {"kinds"}
     pool = study_pool(study, study.questions["question"].tolist())  # of too few companies for folds
     assert np.array_equal(search.pool_scores(study, pool), pool.table["plain"])
 
@@ -135,19 +135,26 @@ def test_the_saved_ranker_is_withheld_from_filings_and_companies_that_it_learnt_
     assert search.scored_by(unseen) == scored_by
 
 
-def test_the_saved_ranker_is_withheld_from_questions_and_bytes_that_it_learnt_from_whatever_their_names(
-    unseen, tmp_path, monkeypatch
-):
+@pytest.fixture
+def learnt(unseen, tmp_path, monkeypatch):
+    """Write what the saved rankers learnt from, without ids: a question of another filing and its company."""
     monkeypatch.setattr(search, "SAVED", tmp_path)
     (tmp_path / "kinds.json").write_text('{"question_ids": []}')
-    learnt = pd.DataFrame(
-        {"question": ["what ARE glimmerfen's total-assets, in FY2021"], "doc_name": "A", "company": "A"}
-    )
-    lists = search.learnt_from(learnt)
+    question = "what ARE glimmerfen's total-assets, in FY2021"
+    lists = search.learnt_from(pd.DataFrame({"question": [question], "doc_name": "A", "company": "A"}))
+    return lambda **changes: (tmp_path / search.LEARNT_FROM).write_text(json.dumps(lists | changes))
+
+
+def test_the_saved_ranker_is_withheld_from_questions_that_it_learnt_from_in_other_letters(unseen, learnt):
     assert search.scored_by(unseen) == "saved"  # without a list
-    for content, scored_by in ((lists, "untrained"), (lists | {"questions": []}, "saved")):
-        (tmp_path / search.LEARNT_FROM).write_text(json.dumps(content))
-        assert search.scored_by(unseen) == scored_by
+    learnt()
+    assert search.scored_by(unseen) == "untrained"
+    learnt(questions=[])
+    assert search.scored_by(unseen) == "saved"
+
+
+def test_the_saved_ranker_is_withheld_from_the_bytes_of_filings_whatever_their_names(unseen, learnt, monkeypatch):
+    learnt(questions=[])
     digest = digest_of_file(unseen.dataset.source("GLIMMERFEN_2021_10K"))
     monkeypatch.setattr(search, "checksums", lambda: {"pdfs/X.pdf": digest})
     assert search.scored_by(unseen) == "untrained"

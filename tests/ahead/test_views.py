@@ -15,22 +15,17 @@ from .conftest import BALANCE, CASH, INCOME, LEGAL
 
 
 def test_words_of_a_question_are_without_instructions_and_its_topic_without_names_and_years():
-    assert (
-        asking_sentences("Assume you are an analyst. What is Oskarvale's net PP&E? In USD.")
-        == "What is Oskarvale's net PP&E?"
-    )
-    assert asking_sentences("Here it is: what did Foo Inc. Ltd. sell in U.S. Dollars?")[:20] == "what did Foo Inc. Lt"
+    asked = "What is Oskarvale Inc. Ltd.'s net PP&E?"
+    assert asking_sentences(f"Assume you are an analyst. Here it is: {asked} In USD.") == asked
     assert asking_sentences("Tell me about dividends.") == "Tell me about dividends."
     found = terms("The dividends of 1,200 were acquired")
     assert found == ["dividend", "1200", "acquir"]
-    assert terms("The dividends", {"dividends"}) == ["the"]
     assert pairs(found) == ["dividend 1200", "1200 acquir"]
     asked = terms("What did Oskarvale's dividends cost in FY2021?")
     assert topic(asked, terms("Oskarvale plc")) == ["dividend", "cost"]
 
 
 def test_phrases_are_counted_by_stems_and_each_statement_is_strongest_in_its_own_kind(monkeypatch):
-    assert tuple(kinds.kinds())[: len(STATEMENTS)] == STATEMENTS
     titles, items = page_strengths([BALANCE, INCOME, CASH, LEGAL, ""])
     strength = (3 * titles + items)[:3, PRIMARY]
     assert strength.argmax(axis=0).tolist() == strength.argmax(axis=1).tolist() == [0, 1, 2]
@@ -44,7 +39,6 @@ def test_phrases_are_counted_by_stems_and_each_statement_is_strongest_in_its_own
 @pytest.mark.parametrize(
     ("question", "statements", "items"),
     [
-        ("What is the current ratio?", {"balance"}, {"current_assets", "current_liabilities"}),
         ("From the balance sheet: what is the inventory turnover?", {"balance"}, {"cost_of_sales", "inventories"}),
         ("What is the inventory turnover?", {"income", "balance"}, {"cost_of_sales", "inventories"}),
         ("From the income statement and the cash flow statement: what is capex?", {"income", "cashflow"}, {"capex"}),
@@ -95,15 +89,9 @@ def test_a_page_has_its_best_span_its_best_two_neighbours_and_its_first():
     east, north = np.eye(2, dtype=np.float32)
     spans = np.stack([east, north, north, -east])  # pages of three spans, of none, of one
     found = span_signals(Vectors(np.stack([north, east]), np.array([0, 0, 0, 2]), spans), 3)
-    half = np.sqrt(0.5)
-    expected = {
-        "span": [[1, -1, 0], [1, -1, -1]],
-        "stretch": [[1, -1, 0], [half, -1, -1]],
-        "head": [[0, -1, 0], [1, -1, -1]],
-    }
-    assert found.keys() == expected.keys()
-    for name, values in expected.items():
-        np.testing.assert_allclose(found[name], values, atol=1e-6, err_msg=name)
+    np.testing.assert_allclose(found["span"], [[1, -1, 0], [1, -1, -1]], atol=1e-6)
+    np.testing.assert_allclose(found["stretch"], [[1, -1, 0], [np.sqrt(0.5), -1, -1]], atol=1e-6)
+    np.testing.assert_allclose(found["head"], [[0, -1, 0], [1, -1, -1]], atol=1e-6)
 
 
 def test_pages_described_for_one_question_give_it_the_same_scores(study):

@@ -16,20 +16,18 @@ from lib.retrievers.dense import cosines
 from lib.schema import StudyError
 
 
-@pytest.mark.parametrize("by", ["company", "filing"])
-def test_every_question_is_scored_by_the_model_that_did_not_see_it_and_recorded(study, by, monkeypatch):
-    entry = full.scores_entry(study, by)
+def test_every_question_is_scored_by_the_model_that_did_not_see_it_and_recorded(study, monkeypatch):
+    entry = full.scores_entry(study, "company")
     scores, records = load_scores(study, entry), load_records(entry)
-    assert json.loads((study.outputs / f"folds/page_scorer-{by}.json").read_text()) == records
-    assert [record["fold"] for record in records] == [0, 1, 2]
+    assert json.loads((study.outputs / "folds/page_scorer-company.json").read_text()) == records
     assert not list(study.store.root.glob("page_scorer/model/checkpoints-*"))
     monkeypatch.setattr(study.store, "log", {})
     monkeypatch.setattr(trainer, "train", lambda *_, **__: pytest.fail("trained again"))
-    for record, fold in zip(records, folds(study, by), strict=True):
-        assert record["test_filings"] == sorted(study.questions["doc_name"].iloc[list(fold.test)])
-        assert not set(record["test_filings"]) & set(record["train_filings"])
-        assert by == "filing" or not set(record["test_companies"]) & set(record["train_companies"])
+    for record, fold in zip(records, folds(study, "company"), strict=True):
+        assert record["fold"] == fold.number
+        assert not set(record["test_companies"]) & set(record["train_companies"])
         rows, model = list(fold.test), full.fold_model(study, fold)
+        assert record["test_filings"] == sorted(study.questions["doc_name"].iloc[rows])
         assert model.origin == "reused"
         texts = study.questions["question"].iloc[rows].tolist(), page_texts(study)
         encode = SentenceTransformer(str(model.path)).encode
@@ -64,25 +62,28 @@ def test_what_cannot_be_known_is_memorised_but_not_transferred(make_study):
     assert ranks(fold.test).mean() > 8  # chance is 23.5 of 48 pages
 
 
-def test_what_cannot_be_held_out_stops_the_training(make_study):
+def test_folds_need_two_companies(make_study):
     def one_company(_, documents):
         for document in documents:
             document.update(company="ash")
 
-    with pytest.raises(StudyError, match="folds need two groups or more"):
+    with pytest.raises(StudyError, match="two groups"):
         full.scores_entry(make_study(one_company), "company")
+
+
+def test_a_near_copy_of_a_test_question_stops_the_training_and_leaves_the_untrained_encoder(make_study):
     study = make_study(lambda questions, _: questions[2].update(question=questions[0]["question"].upper()))
-    with pytest.raises(LeakError, match="near copy in training: .*; training was not started"):
+    with pytest.raises(LeakError, match="near copy"):
         full.scores_entry(study, "company")
     assert not list(study.store.root.glob("page_scorer/model/*"))
-    assert full.untrainable(study).endswith("training was not started")
+    assert "near copy" in full.untrainable(study)
     assert (scorer_scores(study, "light", "filing") == scorer_scores(study, "untrained")).all()
 
 
 def test_too_few_companies_to_train_on_leave_the_untrained_encoder(make_study, monkeypatch):
     study = make_study()
     monkeypatch.setattr(full, "MIN_COMPANIES", 7)
-    assert full.untrainable(study).startswith("12 questions about 6 companies are too few to train on some")
+    assert "6 companies" in full.untrainable(study)
     queries, pages = base_vectors(study, "page_scorer")
     study.profile = study.profile.only(["chunks", "run", *METHODS["page_scorer"].settings], "page_scorer")
     assert (scorer_scores(study, "full", "company") == cosines(queries, pages)).all()

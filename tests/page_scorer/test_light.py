@@ -52,7 +52,6 @@ def out_of_fold_recall(data: FoldData, peek: bool = False) -> float:
     [
         ([2, 3, 1], [1, 0, 0], 0, math.log(math.exp(2) + math.exp(3) + math.exp(1)) - 2),
         ([2, 1, 1], [1, 1, 0], 0, (math.log(1 + math.exp(-1)) + math.log(2)) / 2),  # each against the third alone
-        ([10, -10], [1, 0], 0, 0),
         ([10, -10], [1, 0], 3, math.log(1 + 3)),  # a repeated pair is its own negative
     ],
 )

@@ -14,12 +14,12 @@ from lib.page_scorer.pages import headed_texts, page_texts
 from lib.page_scorer.trainer import GoldAwareBatches, clashes, train
 
 
-def test_a_page_is_collapsed_then_cut_and_a_header_says_whose_it_is_and_page_zero_is_trained_on(study):
+def test_pages_are_collapsed_and_cut_and_page_zero_is_trained_on(study):
     full, cut = page_texts(study), page_texts(study.with_changes({"page_scorer.max_characters": 6}))
     assert full == [" ".join(text.split()) for text in study.pages["text"]]
     assert cut == [text[:6] for text in full]
-    headed, pairs = headed_texts(study), training_pairs(study, range(12))
-    assert (headed[0], headed[-1]) == (f"ash 2020 10-K. {full[0]}", f"fir 2021 10-K. {full[-1]}")
+    assert headed_texts(study)[-1] == f"fir 2021 10-K. {full[-1]}"
+    pairs = training_pairs(study, range(12))
     assert pairs["page"].value_counts().to_dict() == {0: 6, 1: 6, 3: 6}
     assert pairs["text"][0] == full[0]
 
@@ -66,6 +66,5 @@ def test_a_killed_training_resumes_and_ends_the_same(study, tmp_path, monkeypatc
     epochs = Epochs()
     rest, rest_curve = train(*given, tmp_path / "cut", "t", callbacks=[epochs])
     assert epochs.ended == [2]
-    assert [row["step"] for row in curve] == list(range(1, len(curve) + 1))
     assert rest_curve == curve
     assert all(map(torch.equal, whole.state_dict().values(), rest.state_dict().values()))

@@ -37,16 +37,12 @@ def test_it_is_exact_search_among_the_candidates_where_all_windows_are_returned(
         assert chroma.score(study, allowed) == pytest.approx(exact, abs=1e-6)
 
 
-def test_where_is_read_from_the_candidates_alone():
-    every, filing, pages = (
-        [chroma.where_of(PLACES, row) for row in runs.candidates(condition, GOLD, PLACES)] for condition in CONDITIONS
-    )
-    assert every == [None] * 3
-    assert filing == [{"doc_name": {"$in": [name]}} for name in ("BOLT", "ACME", "ACME")]
-    assert pages[0] == {"$and": [{"doc_name": "BOLT"}, {"page": {"$in": [0, 1]}}]}
-    mixed = chroma.where_of(PLACES, np.array([True, True, True, False, True, False]))
-    assert mixed == {"$or": [filing[1], {"$and": [{"doc_name": "BOLT"}, {"page": {"$in": [1]}}]}]}
-    assert chroma.where_of(PLACES, np.ones(6, bool), others=["CORE"]) == {"doc_name": {"$in": ["ACME", "BOLT"]}}
+def test_where_names_whole_filings_and_pages_of_others_and_nothing_where_all_is_asked():
+    every, one = np.ones(6, bool), np.array([True, True, True, False, True, False])
+    pages_of_bolt = {"$and": [{"doc_name": "BOLT"}, {"page": {"$in": [1]}}]}
+    assert chroma.where_of(PLACES, every) is None
+    assert chroma.where_of(PLACES, every, others=["CORE"]) == {"doc_name": {"$in": ["ACME", "BOLT"]}}
+    assert chroma.where_of(PLACES, one) == {"$or": [{"doc_name": {"$in": ["ACME"]}}, pages_of_bolt]}
 
 
 def test_filings_of_the_collection_that_the_study_has_not_and_chunks_that_are_no_candidates_are_not_returned(study):

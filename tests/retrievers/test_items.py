@@ -25,8 +25,6 @@ PAGES = {"income": 1, "balance": 2, "older": 3, "legal": 4}
             ["Acme 2020 Q2 10-Q: net cash provided by operating activities, cash flow statement"]
             + ["Acme 2020 Q2 10-Q: pledged orders"],
         ),
-        ("What was the return on assets in FY2020?", ["2020: net income, income statement"]
-            + ["2020: total assets, balance sheet"]),
         ("What is Acme's net income in FY2020?", []),
         ("Who audits Acme?", []),
     ],
@@ -60,7 +58,6 @@ def ranked(search, rows, texts, **orders):
     [
         # best ranks: legal 1, income 1 (of the second list), balance 1 (of the third), older 2
         (0, {"cost": "income legal", "inventories": "balance older"}, "legal income balance older"),
-        (0, {"cost": "income legal", "inventories": "income balance"}, "legal income balance older"),  # counts once
         # no page of the first two has inventories of 2020: the first that does takes the second place
         (2, {"cost": "income", "inventories": "older balance"}, "legal balance income older"),
         (2, {"cost": "income", "inventories": "older legal balance"}, "legal income older"),  # not in its first two

@@ -45,13 +45,13 @@ def test_what_is_not_selected_goes_behind(written_study, text, allowed, ranked):
     assert order(judged.score_selected(study, np.array([allowed]))) == ranked
 
 
-def test_one_prompt_has_all_documents_from_their_beginning(written_study):
+def test_one_prompt_has_all_documents_that_are_allowed_from_their_beginning(written_study):
     texts = ["net sales rose in the year", "cash flow", "profit", "net cash"]
     study = written_study(["cash?", "profit?"], texts, lambda asked: "1", np.array([[0.9, 0.8, 0.7, 0.6]] * 2))
     run = study.rank_method("hybrid_rrf", np.array([[True] * 4, [False, True, False, False]]), 50)
     assert choices(study, run) == {"q0": [2], "q1": [1]}
     first, second = (request.prompt.user for request in study.generator.asked)
-    assert first.startswith("Document 0: net sales rose\n\nDocument 1: cash flow\n\nDocument 2: profit\n\nQuestion: c")
+    assert "Document 0: net sales rose\n\nDocument 1: cash flow\n\nDocument 2: profit\n" in first
     assert "Document 1" not in second
 
 

@@ -4,13 +4,8 @@ from dataclasses import dataclass, replace
 
 from hypothesis import strategies as st
 
-LETTER, LINE, LEFT, RIGHT = (
-    4.5,
-    12.0,
-    50.0,
-    300.0,
-)  # points: of a letter, between lines, of labels, of the first figures
-WIDTH = 75.0  # of a column
+LETTER, LINE, WIDTH = 4.5, 12.0, 75.0  # points: of a letter, between lines, of a column
+LEFT, RIGHT = 50.0, 300.0  # of labels, of the first figures
 LABELS = "Revenue|Cost of sales|Gross profit|Research and development|Operating income|Interest expense".split("|")
 LABELS += ["Income before taxes", "Income tax expense", "Net income"]
 MINUSES = ["({})", "-{}", "−{}", "{}-"]
