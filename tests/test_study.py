@@ -130,6 +130,8 @@ def test_a_row_searches_its_own_chunk_table_and_the_study_s_own_chunks_stay_as_t
     over, before = lined.with_chunks("lines"), lined.digest("chunks")
     lines = over.chunks.set_index("chunk_id")["text"]
     assert lines[lined.run("lines")["chunk_id"].iloc[0]] == "Cash flow was 45"
+    assert {*lined.run("lines")["doc_name"]} == {"ACME_2020_10K", "BOLT_2020_10K"}
+    assert {*lined.run("lines", "oracle-document")["doc_name"]} == {"ACME_2020_10K"}
     assert len(lines) == 8 > len(over.with_chunks("").chunks) == len(lined.chunks) == 4
     assert tuple(pd.read_parquet(lined.outputs / "chunkings" / "lines.parquet")) == CHUNK_COLUMNS
     assert tuple(pd.read_parquet(lined.outputs / "pages.parquet")) == PAGE_COLUMNS
