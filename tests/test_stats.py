@@ -69,6 +69,7 @@ def test_series_are_matched_by_question_and_not_by_position_and_their_order_chan
     other = values[::-1]
     assert of_companies.interval(other) == of_companies.interval(values)
     assert of_companies.p(other, other * 0) == of_companies.p(values, values * 0)
+    assert of_companies.p(values + 0.05, other) == of_companies.p(values + 0.05, values)
     assert np.array_equal(of_companies.sums(other.to_frame()), of_companies.sums(values.to_frame()))
 
 
