@@ -110,6 +110,7 @@ ROWS = {
     "peeking": {"score": lambda study, candidates: study.published},
     "borrowing": {"score": lambda study, candidates: study.run("lines")},
     "undeclared": {"score": lambda study, candidates: study.profile.hyde.n},
+    "unknown": {"score": lambda study, candidates: np.where(candidates, np.nan, 1.0)},
     "turned": {"score": lambda study, candidates: candidates.T.tolist()},
 }
 
@@ -155,6 +156,7 @@ def test_a_run_depends_on_the_options_of_its_row_and_on_what_else_it_reads(lined
         ("undeclared", UndeclaredSetting, "undeclared reads the section 'hyde'"),
         ("peeking", AttributeError, "'published'"),
         ("borrowing", AttributeError, "'lines'"),
+        ("unknown", ValueError, "unknown, question q0"),
         ("turned", StudyError, r"turned .*\(4, 1\).*\(1, 4\)"),
     ],
 )
