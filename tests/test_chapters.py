@@ -4,7 +4,6 @@ import ast
 import re
 import subprocess
 import sys
-from itertools import pairwise
 
 import nbformat
 import pytest
@@ -16,23 +15,18 @@ from lib.studies import NOTEBOOKS, changed_parameters
 Cells = list[nbformat.NotebookNode]
 CHAPTERS = {name: nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4).cells for name in chapters()}
 NUMBERED = [name for name in CHAPTERS if name[:2].isdigit()]
-MOST_IMPORTS = 8
 RAW = re.compile(r":::|\{[\w:-]+\}`|\{\{|\$\$|<\w+[ >]")  # directives, roles, substitutions, formulas, HTML
 LINK = re.compile(r"\[([^\]]*)\]\(([^)]+)\)")
 CITED = re.compile(r"^(.+?)(?: et al\.| & .+?)?, (\d{4})$")
+HIDDEN = {"hide-input", "remove-input", "hide-cell", "remove-cell", "hide-output"}
 #: What takes seconds to load and few chapters use.
 HEAVY = {"torch", "transformers", "sentence_transformers", "chromadb", "lightgbm", "onnxruntime"}
 HEAVY |= {"papermill", "pymupdf", "sacrebleu", "scipy.stats", "sklearn"}
 
 
 @pytest.fixture(params=CHAPTERS)
-def name(request) -> str:
-    return request.param
-
-
-@pytest.fixture
-def cells(name) -> Cells:
-    return CHAPTERS[name]
+def cells(request) -> Cells:
+    return CHAPTERS[request.param]
 
 
 @pytest.fixture
@@ -49,9 +43,14 @@ def tags(cell: nbformat.NotebookNode) -> list[str]:
     return cell.metadata.get("tags", [])
 
 
-def test_there_are_no_outputs_and_nothing_of_extras(code):
+def test_the_chapters_are_all_there():
+    assert {path.stem for path in NOTEBOOKS.glob("*.ipynb")} == {*CHAPTERS}
+
+
+def test_code_is_in_the_open_without_outputs_and_uses_nothing_of_extras(code):
     assert code
     assert not [cell.id for cell in code if cell.outputs or cell.execution_count]
+    assert not [cell.id for cell in code if HIDDEN & {*tags(cell)} and "solution" not in tags(cell)]
     assert not [cell.id for cell in code if re.search(r"(?m)^\s*(from|import) extras\b", cell.source)]
 
 
@@ -63,19 +62,16 @@ def test_what_is_shown_or_said_ends_its_cell(code):
 
 def test_it_begins_with_a_question_and_a_computed_finding_and_ends_with_what_to_remember(cells, code, prose):
     assert prose[0].splitlines()[0].endswith("?")
+    assert "**It needs**" in prose[0]
     finding = next(cell for cell in code if "study.say(" in cell.source)
     assert finding in code[2:5]
     assert any("## What to remember" in text for text in prose[-8:])
     assert cells[-1].cell_type == "markdown"
 
 
-def test_it_says_what_it_teaches_and_what_it_needs(prose):
-    assert re.search(r"\*\*After this (chapter|appendix) you can say\*\*", prose[0])
-    assert "**It needs**" in prose[0]
-
-
 @pytest.mark.parametrize("name", NUMBERED)
-def test_a_chapter_ends_with_two_exercises(name, cells, code, prose):
+def test_a_chapter_ends_with_two_exercises_whose_solutions_are_folded(name):
+    cells = CHAPTERS[name]
     solutions = [place for place, cell in enumerate(cells) if "solution" in tags(cell)]
     assert len(solutions) == 2
     assert all(re.search(r"\*\*[12]\.\*\*", cells[place - 1].source) for place in solutions)
@@ -87,27 +83,19 @@ def test_every_parameter_has_a_type_and_a_comment_and_keeps_its_value(code):
     assert [cell.id for cell in code if "parameters" in tags(cell)] == [code[0].id]
     lines = code[0].source.splitlines()
     assert all(re.search(r"\S  # [\w\[\]]+: \S", line) for line in lines)
-    parameters = {line.split(" = ")[0] for line in lines}
-    assert {"dataset", "profile", "results", "questions"} <= parameters
-    assert "default, base, paper, smoke, or a .yaml file" in code[0].source
     values = {line.split(" = ")[0]: ast.literal_eval(line.split(" = ")[1].split("  # ")[0]) for line in lines}
-    of_the_study = {"dataset", "profile", "results", "questions", "chunk_size"}
-    assert changed_parameters({name: one for name, one in values.items() if name not in of_the_study}) == {}
+    of_the_study = {"dataset", "profile", "results", "questions"}
+    assert of_the_study <= {*values}
+    own = {name: one for name, one in values.items() if name not in of_the_study | {"chunk_size"}}
+    assert changed_parameters(own) == {}
     written = {node.id for cell in code[1:] for node in ast.walk(ast.parse(cell.source)) if is_written(node)}
-    assert written & parameters == set()
+    assert written & {*values} == set()
+    assert re.search(r"(?m)^study = open(_chapter|ed)\(", code[1].source)
     assert re.search('questions=questions|"questions": questions', code[1].source)
 
 
 def is_written(node: ast.AST) -> bool:
     return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-
-
-def test_it_imports_little_before_it_begins_and_opens_one_study(code):
-    nodes = ast.parse(code[1].source).body
-    assert len([node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]) <= MOST_IMPORTS
-    assert re.search(r"^study = open(_chapter|ed)\(", code[1].source, re.M)
-    assert "open_chapter" in code[1].source
-    assert not [cell.id for cell in code if re.search(r"\bpyplot\b|lib\.show\.display|\bglue\(", cell.source)]
 
 
 def test_what_is_left_to_read_without_sphinx_is_plain_markdown(prose):
@@ -130,14 +118,6 @@ def test_links_lead_to_chapters_and_pages_and_citations_are_in_the_bibliography(
 def plain(work: str) -> str:
     """An entry of the bibliography without TeX's accents and braces around letters."""
     return re.sub(r"\{([^{}=]*[A-Za-z][^{}=]*)\}", r"{\1}", work.replace("\\'", "").replace('\\"', ""))
-
-
-def test_code_is_in_the_open_and_a_sentence_stands_between_two_cells(cells, code):
-    hidden = {"hide-input", "remove-input", "hide-cell", "remove-cell", "hide-output"}
-    assert [cell.id for cell in code if hidden & {*tags(cell)} and "solution" not in tags(cell)] == []
-    begin = cells.index(code[2])
-    pairs = pairwise(cells[begin:])
-    assert [after.id for one, after in pairs if one.cell_type == after.cell_type == "code"] == []
 
 
 def test_chapters_import_nothing_that_takes_seconds():

@@ -1,4 +1,4 @@
-"""The command line: every command explains itself, a person's error is one sentence with status 1, runs have names."""
+"""The command line: texts name commands that exist, a person's error is one sentence with status 1, runs have names."""
 
 import errno
 import hashlib
@@ -11,7 +11,6 @@ import shlex
 import subprocess
 import sys
 import tomllib
-from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -100,39 +99,27 @@ def test_a_command_that_a_text_names_is_understood_with_its_options(path, tmp_pa
                 notebooks.check_parameters(context.params["name"], values)
 
 
-@pytest.mark.parametrize("name", sorted(COMMANDS))
-def test_every_command_has_help_and_is_refused_with_usage_where_an_option_is_wrong(name):
-    result, wrong = run(name, "--help"), run(name, "--cook")
-    assert result.exit_code == 0
-    assert " ".join(COMMANDS[name].help.split()) in " ".join(result.output.split())
-    assert (wrong.exit_code, "Usage:" in wrong.stderr) == (2, True)
-
-
 def test_the_installed_program_prints_the_method_table(monkeypatch, capsys):
-    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
-    assert scripts == {"retrieval-gap": "lib.__main__:main"}
     monkeypatch.setattr(sys, "argv", ["retrieval-gap", "methods"])
     monkeypatch.setattr(sys.stdout, "reconfigure", lambda **given: None, raising=False)  # pytest's lacks it
+    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
     with pytest.raises(SystemExit, match="^0$"):
-        command_line.main()
+        pkgutil.resolve_name(scripts["retrieval-gap"])()
     assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == list(METHODS)
 
 
 #: A command with its options, the function that it calls with the study, and the options that this receives.
 CALLS = [
     ("measure --methods bm25", "extras.measure.measure", ["bm25"]),
-    ("publish", "extras.publish.publish.publish", []),
-    ("preflight", "extras.preflight.preflight", []),
     ("page-scorer --by filing --fold 1", "extras.page_scorer.train.train_folds", [("filing",), 1]),
     ("mistakes -k 3", "extras.page_scorer.mistakes.train_mistakes", [3]),
-    ("train-ahead", "extras.ahead.train.train", []),
     ("train-preference --fold 0", "extras.preference.train.run", [0]),
 ]
 
 
 @pytest.mark.parametrize(("arguments", "called", "given"), CALLS)
 def test_a_command_calls_its_function_with_the_study_and_its_options(monkeypatch, arguments, called, given):
-    function = create_autospec(pkgutil.resolve_name(called), return_value=defaultdict(int))
+    function = create_autospec(pkgutil.resolve_name(called))
     monkeypatch.setattr(called, function)
     monkeypatch.setattr(Names, "open", lambda names, chapter="": names)
     monkeypatch.setattr(command_line, "echo_frame", bool)
@@ -143,15 +130,36 @@ def test_a_command_calls_its_function_with_the_study_and_its_options(monkeypatch
 
 @pytest.mark.parametrize("name", OPENING)
 def test_a_dataset_that_is_not_there_is_one_sentence(name):
-    result = run(name, *NEEDED.get(name, []), "--dataset", "no/such/folder")
-    assert sentence(result).startswith("error: no/such/folder: ")
+    assert "no/such/folder" in sentence(run(name, *NEEDED.get(name, []), "--dataset", "no/such/folder"))
+
+
+#: A command line that cannot be, and a word of its one sentence.
+WRONG = {
+    "nothing published": ("verify --dataset no/such/folder", "folder"),
+    "no chapter": ("notebook ../notebooks/01_data", "'../notebooks/01_data'"),
+    "half a letter": (r'notebook 03_baselines -p methods "\ud800"', "methods"),
+    "half a list": ("notebook 03_baselines -p methods [bm25", "'[bm25'"),
+    "a date": ("notebook 03_baselines -p methods 2024-01-01", "'2024-01-01'"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "culprit"), WRONG.values(), ids=WRONG)
+def test_what_is_not_there_or_no_value_is_one_sentence(tmp_path, monkeypatch, arguments, culprit):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv(OUTPUTS_VARIABLE, str(tmp_path))  # which the command sets
+    assert culprit in sentence(run(*arguments.split()))
+
+
+@pytest.mark.parametrize("folder", ["", "demo", str(ROOT)])
+def test_a_folder_of_the_study_or_none_is_not_begun_in(folder):
+    assert "name a folder of your own" in sentence(run("new", "--", folder))
 
 
 def test_an_error_of_disk_or_rights_is_one_sentence_and_another_is_a_traceback(monkeypatch):
     full, defect = OSError(errno.ENOSPC, "No space left on device", "/x/y"), OSError(errno.ENOENT, "None", "/no")
     opened = iter([full, defect])
     monkeypatch.setattr(Names, "open", lambda self, chapter="": (_ for _ in ()).throw(next(opened)))
-    assert sentence(run("measure")).startswith("error: /x/y: No space left on device; ")
+    assert "/x/y" in sentence(run("measure"))
     assert run("measure").exception is defect
 
 
@@ -159,7 +167,7 @@ def test_a_book_is_built_while_no_other_is(monkeypatch, tmp_path):
     def build(names, jobs, check):
         with pytest.raises(Timeout):
             FileLock(tmp_path / "locks" / "book.lock").acquire(timeout=0)
-        return done.append(jobs)
+        done.append(jobs)
 
     done = []
     monkeypatch.setattr(files, "ARTIFACTS", tmp_path)
@@ -168,55 +176,30 @@ def test_a_book_is_built_while_no_other_is(monkeypatch, tmp_path):
     assert done == [3]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "wanted"),
-    [
-        ("verify --dataset no/such/folder", "nothing is published of folder"),
-        ("notebook ../notebooks/01_data", r".*notebook '\.\./notebooks/01_data'.* 01_data"),
-        (r'notebook 03_baselines -p methods "\ud800"', "methods is .*; give its value as YAML"),
-        ("notebook 03_baselines -p methods [bm25", r"methods is '\[bm25'; give its value as YAML"),
-        ("notebook 03_baselines -p methods 2024-01-01", "methods is '2024-01-01'; give its value as YAML"),
-    ],
-)
-def test_what_is_not_there_or_no_value_is_one_sentence(tmp_path, monkeypatch, arguments, wanted):
-    monkeypatch.setenv(OUTPUTS_VARIABLE, str(tmp_path))  # which the command sets
-    assert re.match(f"error: {wanted}", sentence(run(*arguments.split())))
-
-
-def test_a_rerun_prints_the_folder_in_which_its_tables_are(tmp_path, monkeypatch):
+def test_a_rerun_writes_and_prints_a_folder_of_its_own(tmp_path, monkeypatch):
     def run_chapter(name, given, target):
-        study = open_study(chapter=name, artifacts=tmp_path, **given)
-        study.write("tables/one.csv", "a\n")
-        return study.write("notebooks/one.ipynb", "{}")
+        open_study(chapter=name, artifacts=tmp_path, **given).write("tables/one.csv", "a\n")
+        return target
 
     monkeypatch.setattr(files, "ARTIFACTS", tmp_path)
     monkeypatch.setattr(notebooks, "run", run_chapter)
     monkeypatch.setenv(OUTPUTS_VARIABLE, str(tmp_path))  # which the command sets
     result = run("notebook", "03_baselines", "--dataset", "demo", "-p", "methods", "[bm25, dense]", "-p", "k", "10")
-    executed, tables = (line.partition(": ")[2] for line in result.stdout.splitlines())
-    assert (Path(executed).is_file(), [path.name for path in Path(tables).iterdir()]) == (True, ["one.csv"])
+    _, tables = (line.partition(": ")[2] for line in result.stdout.splitlines())
+    assert [*tmp_path.glob("reruns/03_baselines-*/tables/*")] == [Path(tables) / "one.csv"]
 
 
-def test_a_folder_of_the_study_or_none_is_not_begun_in(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for given in ("", "demo", str(ROOT)):
-        assert "name a folder of your own" in sentence(run("new", "--", given))
-    assert run("new", "mine").stdout.endswith(f"next: put PDFs into {Path('mine/pdfs')} and say this again\n")
-
-
-def test_a_verification_that_fails_has_status_1(monkeypatch):
-    for is_same in (True, False):
-        monkeypatch.setattr("extras.publish.verify.verify", lambda *given, is_same=is_same: is_same)
-        result = run("verify")
-        said = "the published results were not reproduced" in result.stderr
-        assert (result.exit_code, said) == (1 - is_same, not is_same)
+@pytest.mark.parametrize("is_same", [True, False])
+def test_a_verification_that_fails_has_status_1(monkeypatch, is_same):
+    monkeypatch.setattr("extras.publish.verify.verify", lambda *given: is_same)
+    assert run("verify").exit_code == (0 if is_same else 1)
 
 
 def test_a_run_is_named_by_its_file_or_explicitly():
     runs = named_runs([Path("a/bge-1.5.trec.gz"), "b.jsonl"], ["mine=c=d.trec"])
     assert runs == {"bge-1.5": Path("a/bge-1.5.trec.gz"), "b": Path("b.jsonl"), "mine": Path("c=d.trec")}
     for given in ([], []), (["a/x.trec", "b/x.jsonl"], []), (["x.trec"], ["x=y.trec"]), ([], ["=x"]):
-        with pytest.raises(StudyError, match="--run name=file"):
+        with pytest.raises(StudyError, match="--run"):
             named_runs(*given)
 
 
@@ -231,19 +214,11 @@ def test_one_run_or_several_are_measured_by_name(monkeypatch, run):
     assert [*runs] == (["run"] if run is FRAME else ["my"])
 
 
-@pytest.mark.parametrize(
-    "given",
-    [
-        *({"run": run} for run in (None, ["my.trec"], {"mine": None}, {1: "my.trec"})),
-        *({"k": k} for k in (None, True, 5.0, -5)),
-        *({"pages_from": True}, {"dataset": None}, {"questions": ["demo"]}, {"profile": 5}),
-    ],
-)
-def test_an_invalid_run_or_option_is_named(given):
-    with pytest.raises(StudyError, match=f"^{next(iter(given))} is "):
-        retrieval_gap.diagnose(**{"run": "my.trec", "dataset": "demo"} | given)
+INVALID = [("run", None), ("run", ["my.trec"]), ("run", {"mine": None}), ("run", {1: "my.trec"}), ("k", True)]
+INVALID += [("k", 5.0), ("k", -5), ("pages_from", True), ("dataset", None), ("profile", 5)]
 
 
-def test_a_folder_as_the_page_is_refused_by_its_own_name(tmp_path):
-    result = run("diagnose", "--run", "mine=nowhere.trec", "--out", str(tmp_path))
-    assert (result.exit_code, f"File '{tmp_path}' is a directory" in result.stderr) == (2, True)
+@pytest.mark.parametrize(("name", "value"), INVALID)
+def test_an_invalid_run_or_option_is_named(name, value):
+    with pytest.raises(StudyError, match=f"^{name} is "):
+        retrieval_gap.diagnose(**{"run": "my.trec", "dataset": "demo"} | {name: value})

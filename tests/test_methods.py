@@ -20,7 +20,6 @@ def test_every_row_is_a_function_with_settings_that_the_profile_has(name):
     assert set(row.settings) <= set(DEFAULT)
     assert set(row.uses) <= set(METHODS)
     assert row.chunking in ("", *CHUNKINGS)
-    assert row.source or row.family == MATCHED  # the study's own idea
     if row.family == MATCHED:
         assert row.options.get("method", row.options.get("first_stage")) == row.changes == row.uses[0]
     inspect.signature(row.score).bind("study", "candidates", **row.options)
@@ -31,7 +30,6 @@ def test_every_row_is_a_function_with_settings_that_the_profile_has(name):
 
 def test_siblings_are_in_no_set_that_nobody_asked_for_and_a_profile_runs_all_or_those_that_it_lists():
     assert not {"bm25_k12", "rrf_10"} & {*baselines(), *chosen(None)}
-    assert chosen(None, otherwise=["dense", "rrf_10"]) == chosen("dense rrf_10") == chosen("[dense, rrf_10]")
     runs = measured(DEFAULT)
     assert ("rrf_10", "standard") in runs
     assert ("rrf_10", "oracle-page") not in runs
@@ -40,28 +38,32 @@ def test_siblings_are_in_no_set_that_nobody_asked_for_and_a_profile_runs_all_or_
     assert {name for name, _ in measured(few)} - own == {"bm25_k12"}
 
 
-def test_a_row_needs_what_it_uses_needs_and_a_second_row_of_a_name_is_an_error():
-    reranked, sibling = METHODS["multi_hyde_records_rerank"], METHODS["hybrid_rerank"]
-    assert reranked.needs == ("language model", "metadata", "cross-encoder")
-    assert (reranked.changes, reranked.conditions) == ("multi_hyde_records", ("standard",))
-    assert (sibling.source, sibling.changes) == ("akarsu2026bm25corrective,nogueira2019bert", "hybrid_rrf")
-    with pytest.raises(ValueError, match="dense"):
-        row("dense", title="Dense", pipeline="question", score=sibling.score)
-
-
-@pytest.mark.parametrize("names", [["bm25", "bm52"], [], 5, ""])
-def test_unknown_methods_and_no_methods_are_an_error(names):
-    with pytest.raises(StudyError, match="bm52" if names and names != 5 else "methods is"):
-        chosen(names)
-
-
 def test_a_row_that_repeats_one_in_a_vector_store_or_with_stricter_folds_is_measured_and_stands_in_no_comparison():
     apart = {"dense_chroma", *of_family(STRICT)}
     assert {"ahead_template", "page_scorer_light_order_template_records"} < apart
-    left_out = [run for run in measured(DEFAULT) if run not in compared(DEFAULT)]
+    left_out = {run for run in measured(DEFAULT) if run not in compared(DEFAULT)}
     expected = {(name, condition) for name in apart for condition in METHODS[name].conditions}
-    assert {*left_out} == {run for run in expected if run[0] not in DEFAULT.siblings.without}
+    assert left_out == {run for run in expected if run[0] not in DEFAULT.siblings.without}
     assert {*METHODS} - {*in_comparisons()} == apart
+
+
+def test_a_row_needs_what_it_uses_needs_and_a_second_row_of_a_name_is_an_error():
+    reranked = METHODS["multi_hyde_records_rerank"]
+    assert reranked.needs == ("language model", "metadata", "cross-encoder")
+    assert (reranked.changes, reranked.conditions) == ("multi_hyde_records", ("standard",))
+    with pytest.raises(ValueError, match="dense"):
+        row("dense", title="Dense", pipeline="question", score=reranked.score)
+
+
+def test_methods_are_named_in_a_list_or_in_a_text():
+    for given in (["dense", "rrf_10", "dense"], "dense rrf_10", "[dense, rrf_10]"):
+        assert chosen(given) == ["dense", "rrf_10"]
+
+
+@pytest.mark.parametrize(("names", "culprit"), [(["bm25", "bm52"], "bm52"), ([], "methods"), (5, "methods")])
+def test_unknown_methods_and_no_methods_are_an_error(names, culprit):
+    with pytest.raises(StudyError, match=culprit):
+        chosen(names)
 
 
 def test_a_value_is_made_once_for_its_arguments(fake_study):

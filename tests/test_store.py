@@ -12,11 +12,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lib import store as store_module
 from lib.cache import Cache
 from lib.files import digest_of
 from lib.schema import StudyError
-from lib.store import RECORD, Entry, Store
+from lib.store import RECORD, Store
 from lib.typed import content_digest
 
 
@@ -63,23 +62,24 @@ def changed(stage: str = "stage", **changes: object):
     return change
 
 
-@pytest.mark.parametrize(
-    ("name", "spoil"),
-    [
-        ("result.txt", lambda text: text[:1]),
-        (RECORD, lambda text: b"[]"),
-        (RECORD, changed(digest="0" * 20)),
-        (RECORD, changed(params={"a": 2})),
-        (RECORD, changed(stage="other")),
-    ],
-)
+DAMAGED = {
+    "a file is cut": ("result.txt", lambda text: text[:1]),
+    "no record": (RECORD, lambda text: b"[]"),
+    "another digest": (RECORD, changed(digest="0" * 20)),
+    "other parameters": (RECORD, changed(params={"a": 2})),
+    "another stage's": (RECORD, changed(stage="other")),
+}
+
+
+@pytest.mark.parametrize(("name", "spoil"), DAMAGED.values(), ids=DAMAGED)
 def test_damaged_entry_is_noticed_set_aside_and_computed_again(open_store, told, name, spoil):
     compute = Computation()
     path = open_store().files("stage", {}, compute).path / name
     path.write_bytes(spoil(path.read_bytes()))
     fixed = open_store().files("stage", {}, compute)
     assert (fixed.origin, compute.n_calls, fixed.read("result.txt")) == ("computed", 2, b"42")
-    assert told == [f"store: stage/{fixed.key} is damaged; it is set aside and computed again"]
+    [line] = told
+    assert f"stage/{fixed.key} is damaged" in line
     assert len(list(fixed.path.parent.glob(f"damaged-{fixed.key}-*"))) == 1
     assert open_store().files("stage", {}, compute).origin == "reused"
 
@@ -102,7 +102,7 @@ def test_what_could_not_be_computed_leaves_nothing_and_use_is_reported_once(open
 
 
 def test_two_at_once_compute_an_entry_once_and_waiting_is_no_part_of_its_time(open_store):
-    compute = Computation()
+    compute, entries = Computation(), []
 
     def slowly(target: Path) -> None:
         time.sleep(0.3)
@@ -110,12 +110,9 @@ def test_two_at_once_compute_an_entry_once_and_waiting_is_no_part_of_its_time(op
 
     def nested(number: int) -> float:
         store = open_store()
-        outer = store.files(
-            "outer", {"number": number}, lambda target: entries.append(store.files("stage", {}, slowly))
-        )
+        outer = store.files("outer", {"number": number}, lambda _: entries.append(store.files("stage", {}, slowly)))
         return outer.wall_s
 
-    entries: list[Entry] = []
     with ThreadPoolExecutor(2) as pool:
         assert max(pool.map(nested, range(2))) < 0.3
     assert (sorted(entry.origin for entry in entries), compute.n_calls) == (["computed", "reused"], 1)
@@ -135,7 +132,7 @@ def test_a_public_frame_is_text_and_reads_as_the_same_bits(open_store):
         kept = open_store().frame("frame", {}, lambda: frame[frame["n"] != 5], public=True)
         pd.testing.assert_frame_equal(kept, frame, check_exact=True)
     assert [path.name for path in store.root.glob("frame/*/frame.*")] == ["frame.csv"]
-    with pytest.raises(TypeError, match="column 'pages' of a published frame contains a value that is no text"):
+    with pytest.raises(TypeError, match="'pages'"):
         store.frame("lists", {}, lambda: pd.DataFrame({"pages": [[0], [1]]}), public=True)
 
 
@@ -161,6 +158,8 @@ def test_an_entry_records_the_stages_that_it_used_and_those_behind_them(open_sto
     def last(target: Path) -> None:
         store.files("middle", {}, middle)
 
+    store.files("middle", {}, middle)
+    store = open_store()  # of which nothing behind the middle is asked
     entry = store.files("last", {}, last)
     assert {store.record(one)["stage"] for one in entry.asked} == {"first", "middle"}
     assert open_store().files("last", {}, last).asked == entry.asked
@@ -224,15 +223,15 @@ def test_pairs_records_and_nothing(cache):
     assert len(cache.rows({}, [], Model())) == 0
 
 
-def test_what_is_wrong_is_one_sentence(cache, monkeypatch):
+def test_a_short_result_a_damaged_file_and_a_full_disk_are_told(cache, monkeypatch):
     with pytest.raises(ValueError, match="is shorter"):
         cache.rows({}, ["a", "b"], lambda items: np.zeros((1, 2)))
     cache.path.write_bytes(b"no database" * 100)
-    with pytest.raises(StudyError, match="is damaged .*; move it elsewhere"):
+    with pytest.raises(StudyError, match=r"cache.sqlite is damaged"):
         cache.rows({}, ["a"], Model())
     full = sqlite3.OperationalError("database or disk is full")
     monkeypatch.setattr(sqlite3, "connect", lambda *given, **named: (_ for _ in ()).throw(full))
-    with pytest.raises(StudyError, match="disk is full.*results so far are kept"):
+    with pytest.raises(StudyError, match="disk is full"):
         cache.rows({}, ["b"], Model())
 
 
@@ -242,10 +241,3 @@ def test_an_interrupted_run_resumes_at_the_batch_where_it_was(cache):
         cache.rows({}, texts, Model(ends_at="8"), 4)
     assert cache.rows({}, texts, model, 4)[:, 1].tolist() == [ord(text[0]) for text in texts]
     assert model.read == [texts[8:12], texts[12:]]
-
-
-@pytest.mark.parametrize(("system", "most"), [("linux", 3072.0), ("darwin", 3.0)])
-def test_memory_is_in_mib_where_the_system_counts_kib_or_bytes(monkeypatch, system, most):
-    monkeypatch.setattr(store_module.sys, "platform", system)
-    monkeypatch.setattr(store_module.resource, "getrusage", lambda who: SimpleNamespace(ru_maxrss=3 * 2**20))
-    assert store_module.peak_mib() == most
