@@ -67,8 +67,10 @@ def table(rows: list[tuple], delimiter: str) -> str:
     return written.getvalue()
 
 
-PAIRS = {one: [[{"doc": doc, "page": page}, score] for q, doc, page, score in ROWS if q == one] for one in ("q1", "q2")}
+SCORED = listed(lambda _, doc, page, score: [{"doc": doc, "page": page}, score])
+PAIRS = {one["question_id"]: one["results"] for one in SCORED}
 FLAT = [{"query_id": one, "document": doc, "page": page, "similarity": score} for one, doc, page, score in ROWS]
+FAR = [{"query_id": one, "document": doc, "page": page, "distance": 10 - score} for one, doc, page, score in ROWS]
 SOURCES = [{"source": doc, "page": page} for _, doc, page, _ in ROWS]
 CHROMA = [
     {"qid": "q1", "documents": [["a", "a"]], "metadatas": [SOURCES[:2]], "distances": [[0.1, 0.2]]},
@@ -88,6 +90,7 @@ FORMATS = {
     "JSON lines, printed": "\ufeff\n" + "\n".join(json.dumps(one, indent=2) for one in FLAT),
     "JSON array": listed(lambda _, doc, page, __: {"document": doc, "page_index": page}, question="financebench_id"),
     "JSON array of rows": FLAT,
+    "rows with distances": [FAR[1], FAR[0], FAR[2]],
     "wrapped": {"data": listed(lambda _, doc, page, __: {"doc_id": doc, "page": page}, passages="retrieved_context")},
     "ranx, named": {"bm25": DOCNOS},
     "by question": PAIRS,
@@ -130,7 +133,7 @@ def test_a_frame_is_read_as_a_file(tmp_path):
 ROW = "q1 Q0 ACME_2020_10K#p0049 1 2.5 me\n"
 LISTED = '{"question_id": "q1", "pages": ["ACME_2020_10K#p1"%s]}\n'
 BOLT = "q1 Q0 BOLT 2021#p1 2 {} me\n"
-PAST = BOLT.format(1).replace("#p1", "#p4")
+PAST = ROW.replace("49", "0") + BOLT.format(1).replace("#p1", "#p3")  # of three pages from 0
 RISES = ROW + BOLT.format(3.5)
 
 
@@ -145,13 +148,11 @@ ODDITIES = {
     "few passages": (TREC, "fewer than 5 passages: 2;", 3),
     "a path": (TREC, "other case: 1, such as 'BOLT 2021.pdf'", 3),
     "a first page that nothing proves": (TREC, "from 0, 1 of 2 questions have .*; counted from 1, 0", 3),
-    "a page 0": (TREC.replace("#p1 ", "#p0 "), "pages from 0, as there is a page 0[.]", 3),
-    "a page 0, and one past the end": (ROW.replace("49", "0") + PAST.replace("#p4", "#p3"), "some may count", 2),
+    "a page 0, and one past the end": (PAST, "page 0, though 1 would .* some may count", 2),
     "a score too large": (ROW + BOLT.format("-1e999"), "infinite score: 1;", 2),
     "page true": (beside("BOLT 2021", True), "no page .*: 1, such as 'BOLT 2021, page True'", 2),
     "page 1.5": (beside("BOLT 2021", 1.5), "no page .*: 1, such as 'BOLT 2021, page 1.5'", 2),
-    "no page": (ROW + "q1 Q0 BOLT 2021 2 1 me\n", "no page .*: 1, such as 'BOLT 2021'", 2),
-    "past the end": (ROW + PAST, "behind the last one of its filing: 1,", 2),
+    "past the end": (PAST, "behind the last one of its filing: 1,", 2),
     "another question": (ROW + "Q Q0 x#p1 1 1 me\n", "not in the set: 1, such as 'Q'; their 1 passage", 1),
     "another document": (ROW + "q1 Q0 <b>#p01 2 1 me\n", "a document .*: 1, such as '<b>, page 01'", 2),
     "another filing of FinanceBench": (beside("OTHER_2020_10K", 4), "FinanceBench has .*: 1, of 1 filings", 2),
