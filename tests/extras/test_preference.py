@@ -100,17 +100,18 @@ def ask_the_same(folder):
         line["question"] = "What were net sales?"
 
 
-@pytest.mark.parametrize(
-    ("spoil", "changes", "error", "message"),
-    [
-        (ask_the_same, {}, LeakError, "near copy in training"),
-        (lambda folder: None, {"context": "best-baseline"}, StudyError, "choose from oracle-document, oracle-page"),
-    ],
-)
-def test_what_cannot_be_trained_on_is_refused(make_study, spoil, changes, error, message):
-    study = make_study(spoil, **changes)
+REFUSED = {
+    "near copy in training": (LeakError, {"spoil": ask_the_same}),
+    "choose from oracle-document": (StudyError, {"context": "best-baseline"}),
+}
+
+
+@pytest.mark.parametrize("words", REFUSED)
+def test_what_cannot_be_trained_on_is_refused(make_study, words):
+    error, changes = REFUSED[words]
+    study = make_study(**changes)
     study.make_generator = lambda: Rule(answer)
-    with pytest.raises(error, match=message):
+    with pytest.raises(error, match=words):
         fold_pairs(study, folds(study)[0])
 
 

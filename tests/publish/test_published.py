@@ -56,34 +56,30 @@ def test_keys_runs_metrics_and_derived_frames_are_the_published_ones_and_caption
     pd.testing.assert_frame_equal(found.astype(expected.dtypes), expected)
     pd.testing.assert_frame_equal(counts(without), counts(study))
     assert {entry.origin for entry in without.store.log.values()} == {"published"}
-    made = results.manifest
-    source = f"{made['date']}, commit {made['commit'][:10]}, manifest {results.digest[:10]}"
-    assert without.provenance == f" Published run of {source}, not recomputed here."
+    assert f"manifest {results.digest[:10]}" in without.provenance
     assert without.questions["gold_pages"].tolist() == [[2], [1], [0]]
     assert not {"question", "answer", "evidence"} & set(without.questions)
-    with pytest.raises(NeedsFilings, match="the text of chunks needs the filings, which are not"):
+    with pytest.raises(NeedsFilings, match="chunks needs the filings"):
         _ = without.chunks
     for changes in ({"bm25.k1": 9.0}, {"chunks.size": 64, "chunks.overlap": 0}):
-        with pytest.raises(NeedsFilings, match="needs the filings, which are not on this machine"):
+        with pytest.raises(NeedsFilings, match="needs the filings"):
             evaluate(without.with_changes(changes), "bm25")
 
 
 def test_the_outputs_get_the_contract_s_files_whose_gaps_do_not_stay(without, study, results, open_small, tmp_path):
     for one in (without, study):
         write_results(one)
-        write_manifest(one)
         write_exports(one)
-    for name in ("summary.csv", "metrics.csv.gz"):
-        assert (without.outputs / name).read_bytes() == (study.outputs / name).read_bytes()
-    exported = [gzip.decompress((one.outputs / "runs/standard/bm25.trec.gz").read_bytes()) for one in (without, study)]
-    assert exported[0] == exported[1]
     assert write_manifest(without)["runs"] == write_manifest(study)["runs"]
+    for name in ("summary.csv", "metrics.csv.gz", "runs/standard/bm25.trec.gz"):
+        contents = [(one.outputs / name).read_bytes() for one in (without, study)]
+        assert contents[0] == contents[1], name
     assert explorer_data(without)["questions"][0]["written"] == []  # its echo of the question still gave the answer
     whole = open_small(tmp_path / "elsewhere", results)
     write_results(whole)
-    lines = (whole.home / "generations.jsonl").read_text().splitlines()
-    assert ECHO in [json.loads(line)["text"] for line in lines]
-    assert not [line for line in lines if "[…]" in line]
+    texts = [json.loads(line)["text"] for line in (whole.home / "generations.jsonl").read_text().splitlines()]
+    assert ECHO in texts
+    assert not [text for text in texts if "[…]" in text]
 
 
 def test_with_filings_published_results_are_used_unless_fresh(study, results, small_folder, tmp_path, monkeypatch):
@@ -101,16 +97,16 @@ def test_with_filings_published_results_are_used_unless_fresh(study, results, sm
     assert not fresh.generation_log().uses_published
     (results.root / "manifest.json").write_text(json.dumps(results.manifest | {"fingerprint": "0123"}))
     assert open_small(say=reports.append).published is None
-    assert "is not the dataset that was published as financebench: nothing published is used" in reports[0]
+    assert "nothing published is used" in reports[0]
 
 
 @pytest.mark.parametrize("name", READERS)
-@pytest.mark.parametrize("content", [None, b"\0", b"{}", gzip.compress(b"n" * 999, mtime=0)[:20]], ids=repr)
-def test_a_file_that_cannot_be_read_is_one_error_with_its_path(results, name, content):
+def test_a_file_that_cannot_be_read_is_one_error_with_its_path(results, name):
     path = results.root / name
-    path.unlink() if content is None else path.write_bytes(content)
-    with pytest.raises(StudyError, match=rf"{name} cannot be read \(\w+: .*\); restore it with git$"):
-        READERS[name](Published(results.root))
+    for content in (b"\0", b"{}", gzip.compress(b"n" * 999, mtime=0)[:20], None):
+        path.unlink() if content is None else path.write_bytes(content)
+        with pytest.raises(StudyError, match=rf"{name} cannot be read"):
+            READERS[name](Published(results.root))
 
 
 def run_chapter(name: str, dataset: str) -> dict:
@@ -163,10 +159,9 @@ def test_without_filings_a_row_that_has_no_published_run_is_left_out_and_named(n
     monkeypatch.setitem(METHODS, "mine", dataclasses.replace(METHODS["bm25"], name="mine"))
     messages = []
     study = open_study("", artifacts=tmp_path, say=messages.append)
-    assert messages[1:] == ["Left out, as no run of them is published and the filings are not here: mine"]
+    assert [line.endswith(": mine") for line in messages[1:]] == [True]
     names = {name for name, _ in measured(study.profile)}
-    assert "bm25" in names
-    assert "mine" not in names
+    assert {"bm25", "mine"} & names == {"bm25"}
     monkeypatch.delitem(METHODS, "mine")
     left_out = open_study("", artifacts=tmp_path, say=messages.append).profile.siblings.without
     assert left_out == load_profile("default").siblings.without
