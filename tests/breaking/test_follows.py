@@ -140,7 +140,7 @@ CHANGED: dict[str, tuple[str, list[tuple[Change, str]]]] = {
             (cell("rank", 0), "ranks that are not 1"),
             (copied(30, ["chunk_id", "score"], back=True), "a score that rises"),
             (cell("question_id", "q0", row=45), "a question that is not asked"),
-            (cell("chunk_id", "X#p0000#c00", row=70), "a chunk that is on no page"),
+            (cell("chunk_id", "X#p0000#c00", row=20), "bm25 has a chunk that is on no page"),
             (PAST, "dense has a chunk that is on no page"),
             (copied(90, ["chunk_id"]), "a chunk twice"),
             (MOVED, "a chunk of another filing"),
