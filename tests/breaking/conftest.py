@@ -1,14 +1,13 @@
-"""How a fault is judged, a sound dataset and an index to be damaged, and a table of the outcomes: ``make break``."""
+"""How a fault is judged, a sound dataset and an index to be damaged, and a line of each outcome: ``make break``."""
 
 import tempfile
-from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
+from types import SimpleNamespace
 from unittest import mock
 
-import numpy as np
 import pytest
 import yaml
 
@@ -19,6 +18,7 @@ from lib.profile import load_profile
 from lib.schema import StudyError
 from lib.studies import open_study
 from lib.study import Study
+from tests.conftest import bag_of_words
 from tests.small import browser, write_dataset  # noqa: F401
 
 LONGEST = 9000  # characters of an error that a person still reads: 50 problems, a line each
@@ -49,7 +49,7 @@ def told(record_property):
 
 
 class Sound:
-    """A sound dataset of two filings, its profile and its results, below a folder."""
+    """A sound dataset, that of :mod:`tests.small`, its profile and its results, below a folder."""
 
     def __init__(self, folder: Path, tokenizer: Path):
         self.folder, self.profile = folder, folder / "small.yaml"
@@ -61,7 +61,7 @@ class Sound:
         return Path(tempfile.mkdtemp(dir=self.folder))
 
     def dataset(self, root: Path | None = None) -> Path:
-        """Write the dataset, that of :mod:`tests.small`; its folder."""
+        """Write the dataset; its folder."""
         return write_dataset(root or self.new() / "mine")
 
     def open(self, root: Path, artifacts: Path | None = None, **given: object) -> Study:
@@ -81,31 +81,17 @@ class Sound:
         """The results of the sound dataset."""
         return self.results(self.dataset())
 
-    def attempt(self, spoil: Callable[[Path], object]) -> None:
-        """Search a spoilt dataset: it gives what the sound one gives, or an error."""
-        expected, root = self.expected, self.dataset()
-        spoil(root)
-        assert self.results(root) == expected
-
 
 @pytest.fixture(scope="session")
 def sound(tmp_path_factory, tokenizer_folder) -> Sound:
     return Sound(tmp_path_factory.mktemp("sound"), tokenizer_folder)
 
 
-class Stub:
-    """An encoder: a text's letters, counted."""
-
-    def encode(self, texts, role="passage"):
-        counts = [[text.lower().count(letter) + 1 for letter in "abcdefghijklmnopqrstuvwxyz"] for text in texts]
-        return np.array(counts, np.float32) / np.linalg.norm(np.array(counts, np.float32), axis=1, keepdims=True)
-
-
 @pytest.fixture(scope="module")
 def small_profile(tokenizer_folder):
-    """A profile of small sizes, whose encoder is the stub."""
+    """A profile of small sizes, whose encoder is a bag of words."""
     sizes = {"chunks.size": 16, "chunks.overlap": 4, "embedder.window": 16, "embedder.window_overlap": 4}
-    with mock.patch.object(step, "load_encoder", return_value=Stub()):
+    with mock.patch.object(step, "load_encoder", return_value=SimpleNamespace(encode=bag_of_words)):
         yield load_profile("default").replaced(sizes | {"embedder.weights": str(tokenizer_folder)})
 
 
@@ -122,15 +108,10 @@ def written_index(new_index) -> ArchiveIndex:
 
 
 def pytest_terminal_summary(terminalreporter) -> None:
-    """Print what came of each case, then how many of each test were tried and bad, and the seconds they took."""
-    parts = defaultdict(list)
-    for report in (one for kind in ("passed", "failed", "error") for one in terminalreporter.stats.get(kind, ())):
-        if "breaking" in report.keywords:
-            part, _, case = report.nodeid.split("::", 1)[1].partition("[")
-            parts[part].append(report)
-            said = " | ".join(str(value) for _, value in report.user_properties) or "right"
-            line = f"{'good' if report.passed else 'BAD':4} | {part} | {case.removesuffix(']')} | {said}"
-            terminalreporter.write_line(line.replace("\n", " ⏎ ")[:200])
-    for part, reports in parts.items():
-        bad, spent = sum(not one.passed for one in reports), sum(one.duration for one in reports)
-        terminalreporter.write_line(f"{part:72} {len(reports):4} tried {bad:3} bad {spent:6.1f} s")
+    """Print what came of each case."""
+    for kind in ("passed", "failed", "error"):
+        for report in terminalreporter.stats.get(kind, ()):
+            if "breaking" in report.keywords:
+                said = [str(value) for _, value in report.user_properties]
+                line = " | ".join([kind, report.nodeid.partition("::")[2], *said])
+                terminalreporter.write_line(line.replace("\n", " ⏎ ")[:200])

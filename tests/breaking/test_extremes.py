@@ -8,12 +8,11 @@ import pandas as pd
 import pytest
 
 from lib.ahead import ranker
-from lib.data.chunks import split_chunks
 from lib.evaluation import evaluate
 from lib.models.encoders import Encoder
 from lib.profile import Settings, load_profile
 from lib.schema import StudyError
-from lib.settings import MOST, SPECIAL_TOKENS
+from lib.settings import MOST
 from tests.made import make_study
 
 pytestmark = [pytest.mark.slow, pytest.mark.breaking]
@@ -22,14 +21,6 @@ DEFAULT = load_profile("default")
 WHOLE = [-1, 0, 1, 2, 3, 4, 33, 34, 35, 10**6, 2**31 - 1, 2**31, MOST, MOST + 1, 10**30]
 PARTS = [-1e-9, -0.0, 1e-300, 0.5, 1.0, 1.5, 1e308, math.nan, math.inf, -math.inf]
 NONE = [True, False, "1", None, [], {}, [1, 1], [2, 1], [[1]], [-1], [math.nan], [True]]
-TEXTS = pd.DataFrame({"text": ["net sales rose in the year " * 40, "profit", ""]})
-PARTED = {  # settings of tokens to the size and overlap of what is cut by them
-    "chunks": lambda of: (of.chunks.size, of.chunks.overlap),
-    "embedder": lambda of: (of.embedder.window - SPECIAL_TOKENS, of.embedder.window_overlap),
-    "parent_child": lambda of: (of.parent_child.size, of.parent_child.overlap),
-    "answers.segment": lambda of: (of.answers.segment, 0),
-}
-TREES = "leaves learning_rate min_pages feature_share page_share tree_l2 seed".split()
 
 
 def numbers(settings: dict, above: str = "") -> Iterator[str]:
@@ -41,10 +32,7 @@ def numbers(settings: dict, above: str = "") -> Iterator[str]:
             yield f"{above}{name}"
 
 
-NAMES = sorted(numbers(DEFAULT))
-
-
-def refused(name: str, values: list) -> tuple[list[str], list[Settings]]:
+def tried(name: str, values: list) -> tuple[list[str], list[Settings]]:
     """Why values of a setting are refused, and the profiles with the others."""
     messages, profiles = [], []
     for value in values:
@@ -55,10 +43,9 @@ def refused(name: str, values: list) -> tuple[list[str], list[Settings]]:
     return messages, profiles
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", sorted(numbers(DEFAULT)))
 def test_an_extreme_of_a_number_is_refused_by_name_or_within_limits(name):
-    lists = [[value] for value in WHOLE + PARTS]
-    messages, profiles = refused(name, WHOLE + PARTS + NONE + lists)
+    messages, profiles = tried(name, WHOLE + PARTS + NONE + [[value] for value in WHOLE + PARTS])
     assert messages
     assert all("\n" not in one and len(one) < 300 and name.split(".")[0] in one for one in messages)
     for profile in profiles:
@@ -70,44 +57,35 @@ def test_an_extreme_of_a_number_is_refused_by_name_or_within_limits(name):
             assert 0 <= number <= MOST
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name.startswith(tuple(PARTED))])
-def test_texts_are_cut_under_every_valid_size(wordpiece, name):
-    parts = next(part for section, part in PARTED.items() if name.startswith(section))
-    _, profiles = refused(name, [*range(-2, 60), *WHOLE])
-    for profile in profiles:
-        size, overlap = parts(profile)
-        found = split_chunks(TEXTS, wordpiece, size, overlap)
-        assert found["chunk"].unique().tolist() == [0, 1]
-        assert found["text"].map(len).gt(0).all()
-
-
 @pytest.mark.parametrize(("window", "overlap"), [(3, 0), (4, 1), (34, 31), (128, 125)])
 def test_the_encoder_reads_the_smallest_windows(tiny, window, overlap):
     embedder = DEFAULT.replaced({"embedder.window": window, "embedder.window_overlap": overlap}).embedder
-    vectors = Encoder(tiny("BertModel"), embedder.window, "float32").encode(TEXTS["text"].tolist())
+    texts = ["net sales rose in the year " * 40, "profit", ""]
+    vectors = Encoder(tiny("BertModel"), embedder.window, "float32").encode(texts)
     assert np.linalg.norm(vectors, axis=1) == pytest.approx(np.ones(3), abs=1e-5)
 
 
-MEASURED = ["bm25.k1", "bm25.b", "run.depth", "metrics.ks"]
+MEASURED = {
+    **{key: [0, 1, 20, 1e-300, 0.5, 1.0, MOST] for key in ("bm25.k1", "bm25.b", "run.depth")},
+    "metrics.ks": [[1, MOST], [1, 2, 3], [50]],
+}
 
 
 @pytest.mark.parametrize("name", MEASURED)
 def test_runs_are_measured_under_every_valid_extreme(sound, name):
-    values = [[1, MOST], [1, 2, 3], [50]] if name == "metrics.ks" else [0, 1, 20, 1e-300, 0.5, 1.0, MOST]
-    root, (_, profiles) = sound.dataset(), refused(name, values)
-    for profile in profiles:
-        section, _, last = name.partition(".")
+    root, (section, _, last) = sound.dataset(), name.partition(".")
+    for profile in tried(name, MEASURED[name])[1]:
         found = evaluate(sound.open(root, changes={name: profile[section][last]}), "bm25")
         assert found["value"].between(0, 10**6).all()
 
 
-@pytest.mark.parametrize("name", TREES)
+@pytest.mark.parametrize("name", "leaves learning_rate min_pages feature_share page_share tree_l2 seed".split())
 def test_trees_grow_under_every_valid_extreme(monkeypatch, name):
     table = pd.DataFrame({"plain": np.random.default_rng(0).random(400)})
     rows, gold = np.repeat(np.arange(4), 100), (table["plain"] > 0.8).to_numpy()
-    pool = make_study(rows=rows, table=table, gold=gold, views={"plain": ["plain"]}, part=lambda kept: pool)
-    union = make_study(pool=pool, weights=np.ones(4))
-    monkeypatch.setattr(ranker, "training_pairs", lambda *given: None)
-    for profile in refused(f"ahead.{name}", WHOLE + PARTS)[1]:
+    pool = make_study(rows=rows, table=table, views={"plain": ["plain"]}, part=lambda kept: pool)
+    union = make_study(pool=pool, weights=np.ones(4), answers=gold)
+    monkeypatch.setattr(ranker, "training_pairs", lambda *given: slice(None))
+    for profile in tried(f"ahead.{name}", WHOLE + PARTS)[1]:
         few = profile.replaced({"ahead.n_trees": 2})
         assert ranker.fit(make_study(profile=few), union, set(), [], ranker.UNTRAINED).num_trees() <= 2

@@ -9,7 +9,6 @@ from pathlib import Path
 from unittest import mock
 
 import hypothesis
-import numpy as np
 import pymupdf
 import pytest
 from click.testing import CliRunner, Result
@@ -22,14 +21,12 @@ from lib.archive.ask import Archive, page_picture
 from lib.archive.index import ArchiveIndex, write_index
 from lib.data import pdf
 from lib.data.locate import named_apart
-from lib.files import temporary_path
 from lib.profile import load_profile
 from lib.schema import StudyError
 from tests.breaking.damage import DAMAGES, cases
 from tests.conftest import DatasetFolder, write_pdf
 
 pytestmark = pytest.mark.breaking
-OF_A_FILE = {name: spoil for name, spoil in DAMAGES.items() if name != "a folder"}
 
 
 @pytest.fixture
@@ -72,16 +69,12 @@ ODD = {
     "a dangling link": lambda root: (root / "X.pdf").symlink_to("nowhere"),
     "a link to a file outside": lambda root: (root / "X.pdf").symlink_to(write_pdf(root.parent / "out.pdf", "secret")),
     "a link to a folder outside": linked_outside,
-    "a folder": lambda root: (root / "X.pdf").mkdir(),
     "a pipe": lambda root: os.mkfifo(root / "X.pdf"),
     "a long name": lambda root: write_pdf(root / f"X{'x' * 240}.pdf", "text"),
     "a line end in a name": lambda root: write_pdf(root / "X\nleft out: all.pdf", "text"),
     "no UTF-8 in a name": lambda root: os.close(os.open(os.fsencode(root) + b"/X\xff.pdf", os.O_CREAT)),
     "another of this name": lambda root: [write_pdf(root / at / "X.PDF", at or "-") for at in ("", "pdfs")],
-    "a scan": lambda root: write_pdf(root / "X.pdf", "", ""),
     "no PDF": lambda root: (root / "X.pdf").write_text("%PDF-1.7 nothing"),
-    "an empty file": lambda root: (root / "X.pdf").touch(),
-    "lines that are no pages": lambda root: (root / "pages" / "X.jsonl").write_text("{\n"),
 }
 
 
@@ -101,50 +94,29 @@ def test_an_odd_file_is_left_out_with_its_path_and_stops_no_other(archive, folde
     assert "secret" not in done.output
 
 
-BESIDE = {
-    "folders of downloads": (
-        lambda root: files(root / "pdfs", *(f"C{n}/10-K/{n}/full.html" for n in range(300))),
-        "300 .html in sub-folders (pdfs/C0/10-K/0, pdfs/C1/10-K/1, pdfs/C10/10-K/10, pdfs/C100/10-K/100, "
-        "pdfs/C101/10-K/101 and 295 more)",
-    ),
-    "a folder with a line end": (lambda root: files(root, "a\nb/c.pdf"), r"1 .pdf in sub-folders (a\nb)"),
-    "a loop of links": (lambda root: (root / "pdfs" / "loop").symlink_to(root), None),
-}
-
-
-@cases(("make", "wanted"), BESIDE)
-def test_what_is_passed_over_is_named_once_and_stops_nothing(archive, folder, make, wanted):
-    make(folder.root)
-    lines = [line for line in run("index").stderr.splitlines() if line.startswith("not read: ")]
-    assert len(lines) == (wanted is not None)
-    assert all(line.startswith(f"not read: {wanted}; ") for line in lines)
+def test_a_loop_of_links_and_a_folder_with_an_odd_name_stop_nothing(archive, folder):
+    (folder.root / "pdfs" / "loop").symlink_to(folder.root)
+    files(folder.root, "a\nb/c.pdf")
+    [line] = [line for line in run("index").stderr.splitlines() if line.startswith("not read: ")]
+    assert r"(a\nb)" in line
     assert archive.names() == ["ACME", "BOLT"]
 
 
+RATIOS = "ratio of cash to " * 250
 LONG = {
-    "100 kB of one word": "x" * 100_000,
-    "a definition of 3,000 terms": "What was leverage, defined as " + " + ".join(["cash"] * 3000) + "?",
-    "a definition that is short enough": "What was leverage, defined as " + " + ".join(["a"] * 900) + "?",
-    "brackets that are short enough": "What was leverage, defined as " + "(" * 1900 + "a + b" + ")" * 1900 + "?",
+    "a letter too many": RATIOS[:4001],
+    "no letter too many": RATIOS[:4000],
+    "a definition": "What was leverage, defined as " + " + ".join(["a"] * 900) + "?",
+    "brackets": "What was leverage, defined as " + "(" * 1900 + "a + b" + ")" * 1900 + "?",
     "minus signs": "What was leverage, defined as a" + " - " * 1300 + "?",
-    "ratios": ("ratio of cash to " * 250)[:4000],
     "letters that grow when folded": "İß" * 1999,
 }
 
 
 @cases("question", LONG)
 def test_a_long_question_is_answered_or_refused_in_a_sentence(written_index, told, question):
-    with told("give at most 4,000" if len(question) > 4000 else None), Archive(written_index) as archive:
+    with told("4,000" if len(question) > 4000 else None), Archive(written_index) as archive:
         assert archive.answer(question)["pages"]
-
-
-def test_a_scan_is_named_with_what_mends_it_and_pages_without_text_are_counted(archive, folder):
-    folder.pdf("SCAN", "", "")
-    write_pdf(folder.root / "HALF.PDF", "Half of it", "")
-    stderr = run("index").stderr
-    for words in ("SCAN.pdf: no page has text", "ocrmypdf pdfs/SCAN.pdf", "HALF.PDF: 1 of 2 pages have no text"):
-        assert words in stderr
-    assert archive.names() == ["ACME", "BOLT", "HALF"]
 
 
 def test_two_folders_of_one_name_never_share_an_index(tmp_path):
@@ -154,7 +126,7 @@ def test_two_folders_of_one_name_never_share_an_index(tmp_path):
     assert len({named_apart(root) for root in roots} | {"store", "filings"}) == 6
 
 
-@pytest.mark.parametrize("name", ["~nosuchuser/x", "x" * 5000, "\0", "no/such"], ids=ascii)
+@pytest.mark.parametrize("name", ["~nosuchuser/x", "x" * 5000, "\0"], ids=ascii)
 def test_a_path_that_is_no_folder_is_an_error(name):
     run("index", "--dataset", name, error="not a folder")
 
@@ -209,14 +181,11 @@ def indexed(at: Path, root: Path) -> Path:
     return at
 
 
-HOME = ("thesis/chapter 1.tex", ".ssh/id_ed25519", ".bashrc", "Documents/tax.pdf", "pages/diary.md", "records/b.json")
 #: What makes a folder in use from a new one beside the filings; gives what is named as ``--to``.
 IN_USE = {
     "a hidden file alone": lambda at: files(at, ".profile"),
-    "a link to a home": lambda at: linked(at, *HOME),
-    "an empty folder in a folder": lambda at: files(at / "a", "b").parent,
-    "another program's plan": lambda at: files(at, "plan.json", "index.lock", "main.tf"),
-    "a data set of Parquet files": lambda at: files(at, "pages/a.parquet", "windows/a.parquet"),
+    "a link to a home": lambda at: linked(at, ".ssh/id_ed25519", "Documents/tax.pdf", "pages/a.md", "records/b.json"),
+    "another program's plan": lambda at: files(at, "plan.json", "index.lock", "pages/a.parquet"),
     "the archive": lambda at: at.with_name("filings"),
     "the archive by a link": lambda at: linked(at.with_name("filings")),
     "the archive's PDFs": lambda at: at.with_name("filings") / "pdfs",
@@ -236,8 +205,20 @@ def test_a_folder_in_use_is_refused_as_the_place_of_an_index_and_not_touched(fol
     assert {path: path.is_file() and path.read_bytes() for path in tmp_path.rglob("*")} == before
 
 
+OF_A_FILE = {name: spoil for name, spoil in DAMAGES.items() if name != "a folder"}
+
+
+@cases("spoil", OF_A_FILE)
+@pytest.mark.parametrize("kind", ["pages", "records"])
+def test_what_is_damaged_of_a_filing_is_noticed_and_written_again(written_index, kind, spoil):
+    before = written_index.pages(["ACME"])
+    spoil(written_index.path(kind, "ACME"))
+    assert len(write_index(written_index)[1]) == 1
+    assert written_index.pages(["ACME"]).equals(before)
+    assert write_index(written_index)[1].empty
+
+
 NAMES, WORDS = some.sampled_from(["ACME", "BOLT", "CORK"]), some.sampled_from(["zebra", "quince", "walrus", ""])
-OTHERS = some.sampled_from(["a.tex", "mine.parquet", "mine.json", ".hidden", "described-mine.npz"])
 ENDS = some.sampled_from([KeyboardInterrupt(), OSError(errno.ENOSPC, "full")])
 
 
@@ -250,13 +231,27 @@ class Mirror(stateful.RuleBasedStateMachine):
         super().__init__()
         self.home = Path(tempfile.mkdtemp())
         self.folder, self.filings, self.indexed = DatasetFolder(self.home / "filings"), {}, {}
-        self.strangers, self.damaged = {}, set()
+        self.damaged = set()
         write_index(self.archive)
 
     archive = property(lambda self: ArchiveIndex(self.home / "index", self.profile, self.folder.root))
 
     def teardown(self):
         shutil.rmtree(self.home)
+
+    @contextmanager
+    def opened(self):
+        """The collection, or None where an indexing ended within a write of it: only indexing opens it then."""
+        try:
+            with self.archive.open(writes=False) as index:
+                yield index
+        except StudyError:
+            assert self.may_refuse
+            yield None
+
+    @property
+    def may_refuse(self) -> bool:
+        return not [*self.home.glob("index/chroma/*/sealed.json")]
 
     @stateful.rule(name=NAMES, words=some.lists(WORDS, min_size=1, max_size=2))
     def write(self, name, words):
@@ -268,68 +263,18 @@ class Mirror(stateful.RuleBasedStateMachine):
         (self.folder.root / "pages" / f"{name}.jsonl").unlink(missing_ok=True)
         self.filings.pop(name, None)
 
-    @stateful.rule(which=some.integers(0, 20), how=some.sampled_from(sorted(OF_A_FILE)))
-    def damage(self, which, how):
-        """A file of pages, a record or what is described."""
-        paths = sorted([*self.home.glob("index/*.npz"), *self.home.glob("index/[pr]*s/[!.]*.*")])
-        if paths := [path for path in paths if path not in self.strangers and path.parent.name != "pictures"]:
+    @stateful.rule(which=some.integers(0, 20), how=some.sampled_from([*OF_A_FILE]))
+    def damage_what_is_written_of_a_filing(self, which, how):
+        if paths := sorted(self.home.glob("index/[pr]*s/[!.]*.*")):
             path = paths[which % len(paths)]
             DAMAGES[how](path)
             self.damaged.add(path.stem)  # of a record that cannot be read nothing is known to be the index's own
             self.indexed.pop(path.stem, None)
 
-    @stateful.rule(which=some.integers(0, 20), how=some.sampled_from(sorted(OF_A_FILE)))
-    def damage_the_collection(self, which, how):
-        """A file of Chroma's: filings may be lost, and are never other than they were."""
-        if paths := sorted(path for path in self.home.glob("index/chroma/*/**/*") if path.is_file()):
-            DAMAGES[how](paths[which % len(paths)])
-            self.is_collection_sound = False
-
-    is_collection_sound = True
-
-    @stateful.rule(name=NAMES, how=some.sampled_from(["a window gone", "another vector", "the head gone"]))
-    def damage_a_filing(self, name, how):
-        with self.opened() as index:
-            ids = index.records.get(where={"doc_name": name})["ids"] if index else []
-            if ids and how == "another vector":
-                index.records.update(ids=ids[-1:], embeddings=[np.eye(26)[0]])
-            elif ids:
-                index.records.delete(ids=sorted(ids)[:1] if how == "the head gone" else sorted(ids)[-1:])
-            if ids:
-                self.indexed.pop(name, None)
-
-    @contextmanager
-    def opened(self):
-        """The collection, or None where it is damaged and only indexing opens it."""
-        try:
-            with self.archive.open(writes=False) as index:
-                yield index
-        except StudyError:
-            assert self.may_refuse
-            yield None
-
-    @property
-    def may_refuse(self) -> bool:
-        """Whether the collection is damaged, or was left by an indexing that ended within a write of its own."""
-        return not (self.is_collection_sound and [*self.home.glob("index/chroma/*/sealed.json")])
-
-    @stateful.rule(kind=some.sampled_from(["pages", "records"]), name=NAMES)
-    def leave_a_killed_write(self, kind, name):
-        half = temporary_path(self.archive.path(kind, name))
-        half.parent.mkdir(exist_ok=True)
-        half.write_bytes(b"PAR1")
-
-    @stateful.rule(at=some.sampled_from(["", ".ssh", "thesis", "pages", "records", "chroma", "pictures"]), name=OTHERS)
-    def leave_a_file_of_another(self, at, name):
-        path = self.home / "index" / at / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(name)
-        self.strangers[path] = name
-
     @stateful.rule(at=some.integers(0, 6), error=ENDS)
     def index_and_fail(self, at, error):
         """The n-th write ends within: as of a kill, or a full disk."""
-        before, outcomes = self.hidden(), [None] * 100
+        outcomes = [None] * 100
         outcomes[at] = error
         with mock.patch("os.fsync", side_effect=outcomes):
             try:
@@ -338,27 +283,18 @@ class Mirror(stateful.RuleBasedStateMachine):
             except (KeyboardInterrupt, OSError):
                 with self.opened() as index:  # what is whole of the folder as it is
                     self.indexed = {name: self.filings[name] for name in self.archive.compare(index).unchanged if index}
-        assert before >= self.hidden()
-
-    def hidden(self):
-        return {*self.home.glob("index/**/.*")}
+        assert not [*self.home.glob("index/**/.*")]
 
     @stateful.rule()
     def index(self):
         write_index(self.archive, lambda line: None)
-        self.indexed, self.is_collection_sound = dict(self.filings), True
+        self.indexed = dict(self.filings)
         with self.opened() as index:
             assert not any(self.archive.compare(index).counts.values())
             assert index.filings().keys() == {name for name, words in self.filings.items() if any(words)}
             assert not index.damaged()
-        own = {*self.home.glob("index/*/*")} - {*self.home.glob("index/chroma/*")} - self.strangers.keys()
-        left = {path.stem for path in own} - self.damaged
-        assert left <= {*self.filings} <= {path.stem for path in self.home.glob("index/records/*")}
-        assert not [path for path in own if path.name[0] == "."]
-
-    @stateful.invariant()
-    def files_of_others_are_unchanged(self):
-        assert {path: path.read_text() for path in self.strangers} == self.strangers
+        left = {path.stem for path in self.home.glob("index/[pr]*s/*")}
+        assert left - self.damaged <= {*self.filings} <= {path.stem for path in self.home.glob("index/records/*")}
 
     @stateful.rule()
     def ask(self):
@@ -387,6 +323,7 @@ test_any_history = Mirror.TestCase
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)
 def test_long_histories():
-    longer = hypothesis.settings(max_examples=15, stateful_step_count=30, deadline=None)
+    longer = hypothesis.settings(max_examples=12, stateful_step_count=25, deadline=None)
     stateful.run_state_machine_as_test(Mirror, settings=longer)

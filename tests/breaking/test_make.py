@@ -3,54 +3,46 @@
 import re
 import shlex
 import subprocess
-from pathlib import Path
 
 import pytest
 
+from lib.files import ROOT
 from tests.breaking.damage import cases
-from tests.test_command import made, making
+from tests.test_command import MAKEFILE, made, making
 
 pytestmark = pytest.mark.breaking
 
 ODD = {
-    "dollars": "Which note covers the $500 million loan, $5 $ $$ $$$ $(5) ${x}?",
-    "a variable": "$HOME ${HOME} $(HOME) $Q $(Q) $(value Q)",
-    "backticks": "What does `touch pwned` mean?",
-    "a command": "$(touch pwned) $(shell touch pwned) ; touch pwned | touch pwned & touch pwned > pwned",
+    "dollars": "Which note covers the $500 million loan, $5 $ $$ $$$ $(5) ${x} $HOME $(Q) $(value Q)?",
+    "a command": "$(touch pwned) $(shell touch pwned) `touch pwned` ; touch pwned | touch pwned & touch pwned > pwned",
     "an end of quotes": "'; touch pwned; \"; touch pwned; '\"",
     "functions of make": "$(error stop) $(eval Q := x) $(foreach x,1 2,$(x)) $(call Q) $(info pwned)",
     "words of make": "define Q\nendef\noverride export include ifdef\n\ttouch pwned",
     "an apostrophe": "What was Acme's revenue?",
-    "quotes": '"total" \\"assets\\" “in” quotes',
     "a quote": '"',
     "lines": "one\ntwo\r\n\nthree\n",
     "backslashes": "a\\b \\\\ \\\nc \\",
     "signs": "# ! % ~ * ? [a-z] {a,b} < > = := += @ - + : ; , \t|",
     "an option": "--help",
-    "a short option": "-k",
     "letters": "Société Générale 売上高 \u2028 \U0001f4b0",
     "no UTF-8": "caf\udce9",
 }
-TAKEN = {
-    "Q": ("ask", lambda text: ["--", text]),
-    "DATASET": ("index", lambda text: ["--dataset", text]),
-    "QUESTIONS": ("measure", lambda text: ["--questions", text]),
-    "PROFILE": ("index", lambda text: ["--profile", text]),
-    "METHODS": ("verify", lambda text: ["--methods", text]),
-    "CHAPTER": ("verify", lambda text: ["--chapter", text]),
-    "NB": ("notebook", lambda text: ["notebook", text]),
-    "RESULTS": ("book", lambda text: ["--results", text]),
-    "JOBS": ("book", lambda text: ["--jobs", text]),
-    "PAGES_FROM": ("diagnose", lambda text: ["--pages-from", text]),
-}
-MAKEFILE = (Path(__file__).parents[2] / "Makefile").read_text()
+#: A target, a variable that it takes, and the word before it on the command line.
+TAKEN = [
+    ("ask", "Q", "--"),
+    ("new", "DATASET", "--"),
+    ("index", "DATASET", "--dataset"),
+    ("index", "PROFILE", "--profile"),
+    ("measure", "QUESTIONS", "--questions"),
+    ("verify", "METHODS", "--methods"),
+    ("verify", "CHAPTER", "--chapter"),
+    ("notebook", "NB", "notebook"),
+    ("book", "RESULTS", "--results"),
+    ("book", "JOBS", "--jobs"),
+    ("diagnose", "PAGES_FROM", "--pages-from"),
+]
 #: Expanded by make into a recipe: what the Makefile itself says, and programs and folders that a maintainer names.
 OF_THE_MAKEFILE = {*"PYTHON VENV UV INTO LOCKED LIB OPTIONS WITH_WORDS STAMP LEAST MAKEFILE_LIST".split()}
-
-
-def is_within(part: list[str], words: list[str]) -> bool:
-    """Whether words follow each other somewhere."""
-    return any(words[at : at + len(part)] == part for at in range(len(words)))
 
 
 @pytest.fixture(autouse=True)
@@ -58,22 +50,17 @@ def _nothing_is_run(tmp_path, monkeypatch):
     """What an odd word would run would leave a file, here or in the checkout."""
     monkeypatch.chdir(tmp_path)
     yield
-    assert not [at for at in (tmp_path, Path(__file__).parents[2]) if (at / "pwned").exists()]
+    assert not [at for at in (tmp_path, ROOT) if (at / "pwned").exists()]
 
 
 @pytest.mark.parametrize("is_in_environment", [False, True], ids=["argument", "environment"])
-@pytest.mark.parametrize("name", TAKEN)
+@pytest.mark.parametrize(("target", "name", "before"), TAKEN)
 @cases("text", ODD)
-def test_a_word_is_handed_over_as_it_was_typed(name, text, is_in_environment):
-    target, wanted = TAKEN[name]
+def test_a_word_is_handed_over_as_it_was_typed(target, name, before, text, is_in_environment):
     given = [target] if is_in_environment else [target, f"{name}={text}"]
     [words] = made(*given, environment={name: text} if is_in_environment else {})
-    assert is_within(wanted(text), words)
-
-
-@cases("text", ODD)
-def test_a_folder_to_begin_in_is_handed_over_as_it_was_typed(text):
-    assert made("new", f"DATASET={text}") == [["new", "--", text]]
+    assert text in words
+    assert words[words.index(text) - 1] == before
 
 
 def test_no_recipe_expands_what_a_user_says():
@@ -95,5 +82,5 @@ def test_words_are_parted_as_by_a_shell_and_not_run(name, target, text):
 def test_a_quote_that_is_not_closed_is_named(name, target):
     done = subprocess.run(making(target, f"{name}=a 'b"), capture_output=True, text=True)
     assert done.returncode != 0
-    assert f'error: {name} is "a \'b": No closing quotation; close every quote\n' in done.stderr
+    assert f"error: {name} is " in done.stderr
     assert "Traceback" not in done.stderr
