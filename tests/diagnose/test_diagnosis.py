@@ -14,7 +14,7 @@ from lib.diagnose.diagnosis import diagnosis_of
 from lib.diagnose.page import file_name
 from lib.diagnose.run_file import read_docnos, read_run
 from lib.diagnose.stored import stored_runs
-from lib.evaluation import METRIC_COLUMNS, evaluate_given
+from lib.evaluation import METRIC_COLUMNS, chunk_texts, evaluate_given
 from lib.exports import exported_run
 from lib.files import ROOT
 from lib.methods import METHODS
@@ -23,6 +23,7 @@ from lib.profile import load_profile
 from lib.published import Published
 from lib.runs import qrels
 from lib.schema import StudyError
+from lib.studies import open_study
 from lib.study import Study
 from tests.browser import axe_faults, open_page
 from tests.conftest import DatasetFolder, open_folder
@@ -55,14 +56,26 @@ def means_of(found) -> pd.Series:
     return found.metrics.set_index(["over", "metric", "k"])["mean"].sort_index()
 
 
-@pytest.mark.parametrize("method", ["parent_child", "ahead"])
-def test_a_published_run_given_back_has_its_metrics_to_the_last_bit(financebench, tmp_path, method):
-    read = read_run(export(financebench, method, tmp_path), financebench.questions, financebench.filings)
-    found = evaluate_given(financebench, read.run, "mine")
-    known = financebench.published.metrics_of(method, "standard").astype({"question_id": str, "metric": str})
+def given_back(study: Study, method: str, folder: Path, texts=None) -> pd.DataFrame:
+    """The metrics of a published run given as one from outside, which are the published ones to the last bit."""
+    read = read_run(export(study, method, folder), study.questions, study.filings)
+    found = evaluate_given(study, read.run, "mine", texts)
+    known = study.published.metrics_of(method, "standard").astype({"question_id": str, "metric": str})
     both = found.merge(known, on=["question_id", "metric", "k"], how="left", suffixes=("", "_p"))
     pd.testing.assert_series_equal(both["value"], both["value_p"], check_names=False, check_exact=True)
-    assert len(found) == 150 * 39
+    return found
+
+
+@pytest.mark.parametrize("method", ["parent_child", "ahead"])
+def test_a_published_run_given_back_has_its_metrics_to_the_last_bit(financebench, tmp_path, method):
+    assert len(given_back(financebench, method, tmp_path)) == 150 * 39
+
+
+@pytest.mark.weights
+def test_a_run_of_the_demo_given_back_has_the_overlap_of_its_chunks_too(tmp_path):
+    study = open_study("demo", artifacts=tmp_path)
+    found = given_back(study, "bm25", tmp_path, chunk_texts(study))
+    assert {"ctx_bleu", "ctx_rouge_l", "page_recall"} <= {*found["metric"]}
 
 
 def test_outside_scorers_say_the_same_of_the_same_file(financebench, tmp_path):
