@@ -25,6 +25,7 @@ from lib.schema import StudyError
 from lib.show.tables import title
 from lib.stats import Resampling, compare_pairs
 from tests.browser import open_page
+from tests.made import values
 
 STATIC = ROOT / "book" / "_static"
 
@@ -152,13 +153,11 @@ def test_a_chart_of_costs_has_the_best_rows_for_their_seconds_and_needs_two_that
     assert cost_chart(found.assign(question_s=float("nan"))) == ""
 
 
-def test_recall_of_every_question_is_written_for_comparisons(with_other_set, tmp_path):
-    write_pairs(with_other_set, tmp_path)
-    assert {path.name for path in tmp_path.glob("*.js")} == {"financebench.js", "demo.js"}
-    text = (tmp_path / "financebench.js").read_text()
-    assert text.startswith('(window.PAIRS ??= {})["financebench"] = ')
-    data = json.loads(text.partition(" = ")[2].rstrip(";\n"))
-    assert data == {"companies": [0, 1, 0], "recall": {"bm25": [1.0, 1.0, 1.0], "here": [1.0, 1.0, 1.0]}}
+def test_recall_is_in_the_order_of_the_questions_and_over_all_filings():
+    asked = pd.DataFrame({"question_id": ["b", "a"], "company": ["X", "Y"]})
+    given = values(["a", "b"], [1.0, 1.0], "page_recall", 5, condition="oracle-document")
+    metrics = pd.concat([values(["a", "b"], [0.25, 0.75], "page_recall", 5), given])
+    assert of_questions(asked, metrics, ["dense"]) == {"companies": [0, 1], "recall": {"dense": [0.75, 0.25]}}
 
 
 #: Rows that are compared: far apart, close, in favour of the second, and equal.

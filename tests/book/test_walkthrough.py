@@ -79,7 +79,7 @@ def test_a_wrong_page_of_the_right_filing_stands_beside_the_gold_page_that_was_m
 
 
 QUESTIONS = pd.DataFrame(
-    [(name, "A", [7], also) for name, also in (("far", []), ("near", []), ("also", [4]))],
+    [(name, "A", [7], also) for name, also in (("far", []), ("also", [4]), ("near", []))],
     columns=["question_id", "doc_name", "gold_pages", "also"],
 )
 
