@@ -53,7 +53,7 @@ LADDER = (
     Rung("untrained", "identity, words and spans, untrained", UNTRAINED),
     Rung("words", "boosted trees on identity and words (BM25)", _only(*_WORDS)),
     Rung("terms", "+ word pairs, passages, row labels", _only(*_TERMS)),
-    Rung("spans", "+ encoder vectors of spans in context", _only(*_TERMS, *ENCODED)),
+    Rung("vectors", "+ encoder vectors of spans in context", _only(*_TERMS, *ENCODED)),
     Rung("statements", "+ statements, line items and years", WHOLE),
     Rung("kinds", "+ hand-written page kinds", WITH_KINDS),
 )

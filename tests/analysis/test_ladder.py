@@ -12,6 +12,7 @@ from lib.analysis import ladder
 from lib.analysis.climb import climb
 from lib.analysis.families import corrected, family_of, members
 from lib.analysis.ladder import LADDER
+from lib.methods import METHODS
 from lib.profile import load_profile
 from lib.stats import Resampling
 from tests.analysis.conftest import COMPANY, DRAWS, NUMBERED, recalls_of, refuse
@@ -57,6 +58,10 @@ def test_steps_are_means_over_the_seeds_the_last_is_by_seed_and_without_folds_is
     assert means.filter(like="whole").tolist() == [0.25, 0.5, 0.5]
     monkeypatch.setattr(ladder, "scored_by", lambda _: "saved")
     assert [*ladder.rung_recalls(STUDY)["doc_recall"]] == ["untrained"]
+
+
+def test_no_step_has_the_name_of_a_method():
+    assert {rung.name for rung in LADDER}.isdisjoint(METHODS)
 
 
 def test_what_needs_filings_that_are_not_here_is_left_out(monkeypatch):

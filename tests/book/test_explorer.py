@@ -63,7 +63,7 @@ def test_another_page_answers_and_kinds_follow_from_the_run_for_every_method(mon
     asked = asked.assign(gold_pages=[[3], [9]], also=[[7], []], other_filings=[["B_2020#p0001"], []])
     ranked = [("q1", 1, "A_2020", 7), ("q1", 2, "B_2020", 1), ("q2", 1, "A_2021", 9)]
     run = pd.DataFrame(ranked, columns=["question_id", "rank", "doc_name", "page"])
-    data = outcomes("mine", asked, filings, {("standard", "mine"): run, ("standard", "bm25"): run.iloc[2:]})
+    data = outcomes("mine", asked, filings, {("standard", "mine"): run, ("standard", "bm25"): run.iloc[1:2]})
     first, second = data["questions"]
     assert [one["name"] for one in data["methods"]] == ["bm25", "mine"]
     assert (first["answered"], second["answered"]) == ({"standard": [1]}, {"standard": []})
@@ -72,7 +72,7 @@ def test_another_page_answers_and_kinds_follow_from_the_run_for_every_method(mon
         (2, 1): "elsewhere",
     }
     named = [[[data["kinds"][kind][0] for kind in kinds] for kinds in one["kinds"]] for one in (first, second)]
-    assert named == [[["nothing retrieved"], ["right filing, other part"]], [["wrong year"], ["wrong year"]]]
+    assert named == [[["other company"], ["right filing, other part"]], [["nothing retrieved"], ["wrong year"]]]
 
 
 def test_a_set_without_texts_is_small_and_that_of_unseen_companies_has_its_own():
@@ -144,20 +144,13 @@ def site(study, tmp_path):
     def write(**changes) -> str:
         for question in data["questions"]:
             question |= changes
-        other = {**data, "questions": [{**question, "text": "Of the other set"} for question in data["questions"]]}
-        listed = {"sets": [{"name": "mine", "n": 3}, {"name": "other", "n": 3}], "data": {}}
-        write_atomically(tmp_path / "_static" / "explorer" / "sets.js", script("window.EXPLORER", listed))
-        for name, of in (("mine", data), ("other", other)):
-            file = tmp_path / "_static" / "explorer" / f"{name}.js"
-            write_atomically(file, script(f'window.EXPLORER.data["{name}"]', of))
+        files = tmp_path / "_static" / "explorer"
+        listed = {"sets": [{"name": "mine", "n": 3}], "data": {}}
+        write_atomically(files / "sets.js", script("window.EXPLORER", listed))
+        write_atomically(files / "mine.js", script('window.EXPLORER.data["mine"]', data))
         return (tmp_path / "book" / "explorer.html").as_uri()
 
     return write
-
-
-def wait(browser) -> WebDriverWait:
-    """For what the page draws again meanwhile."""
-    return WebDriverWait(browser, 20, ignored_exceptions=[StaleElementReferenceException])
 
 
 def texts(browser, selector: str) -> list[str]:
@@ -170,7 +163,8 @@ def test_the_readers_own_copy_is_read_in_the_browser(site, browser, tmp_path):
     open_page(browser, f"{site(text=None, answer=None)}#q=q1")
     assert texts(browser, ".detail h2") == ["Acme 10-K 2020, p. 3: metrics-generated"]
     browser.find_element("css selector", "#explorer-file").send_keys(str(tmp_path / "mine.jsonl"))
-    wait(browser).until(lambda _: texts(browser, ".detail h2") == [f"quince {HOSTILE}"])
+    wait = WebDriverWait(browser, 20, ignored_exceptions=[StaleElementReferenceException])
+    wait.until(lambda _: texts(browser, ".detail h2") == [f"quince {HOSTILE}"])
 
 
 def test_hostile_text_stays_text(site, browser):
@@ -183,19 +177,8 @@ def test_hostile_text_stays_text(site, browser):
     assert [entry for entry in browser.get_log("browser") if entry["source"] == "javascript"] == []
 
 
-def test_the_address_has_the_set_which_is_read_when_it_is_chosen(site, browser):
-    open_page(browser, f"{site()}#set=other&q=q1")
-    wait(browser).until(lambda _: texts(browser, ".detail h2") == ["Of the other set"])
-    assert browser.execute_script("return Object.keys(window.EXPLORER.data)") == ["other"]
-    code = "const box = document.getElementById('explorer-set'); box.value = 'mine';"
-    browser.execute_script(f"{code} box.dispatchEvent(new Event('input', {{bubbles: true}}))")
-    wait(browser).until(lambda _: browser.execute_script("return window.EXPLORER.data.mine !== undefined"))
-    assert "set=mine" in browser.current_url
-    assert not browser.find_element("css selector", ".detail").is_displayed()
-
-
 def test_a_page_counts_from_1_and_leads_into_its_pdf(site, browser):
     open_page(browser, f"{site()}#q=q1")
     assert texts(browser, ".places li")[0].startswith("ACME_2020_10K p. 3")
-    links = browser.find_elements("css selector", ".places a")
-    assert [one.get_attribute("href") for one in links][:1] == ["https://example.org/acme.pdf#page=3"]
+    link = browser.find_elements("css selector", ".places a")[0]
+    assert link.get_attribute("href") == "https://example.org/acme.pdf#page=3"

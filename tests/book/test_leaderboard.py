@@ -13,19 +13,19 @@ import pytest
 from lib.book import leaderboard
 from lib.book.build import is_current
 from lib.book.downloads import write_archive, write_downloads
-from lib.book.leaderboard import COSTS, DESIGNED_ON, board, columns_of, cost_chart, leaderboard_page, ranks
+from lib.book.leaderboard import COSTS, DESIGNED_ON, board, cost_chart, leaderboard_page, ranks
 from lib.book.pairs import of_questions, write_pairs
 from lib.book.purposes import is_designed_here, purpose
 from lib.diagnose.judged import judged
 from lib.diagnose.run_file import OutsideRun
 from lib.diagnose.stored import store_run
 from lib.files import ROOT
-from lib.methods import METHODS
 from lib.published import MANIFEST, RESULTS, Published
 from lib.schema import StudyError
 from lib.show.tables import title
 from lib.stats import Resampling, compare_pairs
 from tests.browser import open_page
+from tests.made import values
 
 STATIC = ROOT / "book" / "_static"
 
@@ -41,25 +41,20 @@ def test_a_row_shares_the_rank_of_the_best_whose_mean_is_in_its_interval(means, 
     assert ranks(means, lows, highs) == expected
 
 
-def test_a_family_is_what_its_rows_do():
+def test_a_family_is_what_its_rows_do_and_rows_that_were_designed_on_the_questions_are_marked():
     families = {
-        "One plain search": ("dense", "bm25", "splade"),
-        "Fusion": ("hybrid_rrf", "convex_folds"),
-        "Other chunks": ("parent_child", "fixed_128", "hybrid_fixed_128", "element_summary"),
-        "Rerankers": ("rerank", "hybrid_rerank"),
-        "Query rewriting": ("multi_hyde", "keyword_query"),
-        "Metadata match": ("dense_records", "dense_records_rerank", "fixed_128_records", "items_apart_records"),
-        "Metadata match from cover pages": ("dense_covers", "contextual_hybrid_covers"),
-        "Page scorers": ("page_scorer", "page_scorer_light_order_template_records"),
-        "Ahead": ("ahead", "ahead_covers", "ahead_items_apart"),
+        "bm25": "One plain search",
+        "convex_folds": "Fusion",
+        "parent_child": "Other chunks",
+        "element_summary": "Other chunks",
+        "hybrid_rerank": "Rerankers",
+        "multi_hyde": "Query rewriting",
+        "dense_records_rerank": "Metadata match",
+        "contextual_hybrid_covers": "Metadata match from cover pages",
+        "page_scorer_light_order_template_records": "Page scorers",
+        "ahead_items_apart": "Ahead",
     }
-    assert {name: purpose(name) for names in families.values() for name in names} == {
-        name: title for title, names in families.items() for name in names
-    }
-    assert len({purpose(name) for name in METHODS}) <= 12
-
-
-def test_rows_that_were_designed_on_the_questions_are_marked():
+    assert {name: purpose(name) for name in families} == families
     assert all(map(is_designed_here, ("ahead", "ahead_covers", "dense_records", "page_scorer_order")))
     assert not any(map(is_designed_here, ("dense", "multi_hyde_rerank", "page_scorer", "fixed_128", "crag")))
 
@@ -86,11 +81,10 @@ def test_every_system_of_every_set_over_the_filings_is_a_row_with_its_costs_comm
     found = board(with_other_set).set_index(["set", "method"])
     assert {*found.index} >= {("financebench", "bm25"), ("financebench", "here"), ("demo", "bm25")}
     assert {*found.index.get_level_values("set")} == {"financebench", "demo"}
-    own = found.loc["financebench", "bm25"]
+    own, here = found.loc["financebench", "bm25"], found.loc["financebench", "here"]
     assert own[["n", "question_s", "parameters"]].tolist() == [3, 0.00179, 0], "BM25 reads with no model"
     assert own[["run_s", "peak_mib"]].gt(0).all()
     assert own["types: metrics-generated (n = 3)"] == pytest.approx(own["page_recall"])
-    here = found.loc["financebench", "here"]
     assert here[["page_recall", "rank", "by"]].tolist() == [own["page_recall"], 1, "diagnosed here"]
     for wanted in (
         '<a href="methods.html#method-bm25">BM25</a>',
@@ -100,7 +94,6 @@ def test_every_system_of_every_set_over_the_filings_is_a_row_with_its_costs_comm
     ):
         assert wanted in page
     assert page.count('data-method="bm25"') == 1, "both sets are in one row"
-    assert (own["family"], own["designed_on"], here["family"]) == ("One plain search", "", "Diagnosed here")
 
 
 def test_the_site_has_the_runs_of_its_own_set_and_what_they_are_judged_by(with_other_set, tmp_path):
@@ -111,7 +104,7 @@ def test_the_site_has_the_runs_of_its_own_set_and_what_they_are_judged_by(with_o
     assert files == {*runs, "qrels.txt", "questions.csv", "summary.csv", "manifest.json"}
 
 
-def test_all_results_are_in_one_file_without_a_text(with_other_set):
+def test_all_results_of_a_built_book_are_in_one_file_without_a_text(with_other_set):
     with zipfile.ZipFile(write_archive(with_other_set)) as archive:
         read = {name: archive.read(name) for name in archive.namelist()}
     own = {"metrics.csv.gz", "qrels.txt", "questions.csv", "summary.csv", "manifest.json", "runs/standard/bm25.trec.gz"}
@@ -120,9 +113,6 @@ def test_all_results_are_in_one_file_without_a_text(with_other_set):
     assert "question" not in [*pd.read_csv(io.BytesIO(read["questions.csv"]))]
     described = set(re.findall(r"^\| `([\w.]+)`", read["README.md"].decode(), flags=re.M))
     assert {name for name in read if "/" not in name} - {"README.md"} <= described
-
-
-def test_an_archive_needs_a_built_book(with_other_set):
     (with_other_set.outputs / "metrics.csv.gz").unlink()
     with pytest.raises(StudyError, match="make book"):
         write_archive(with_other_set)
@@ -137,51 +127,37 @@ def test_a_book_is_old_once_a_run_was_diagnosed(with_other_set, tmp_path):
     assert not is_current(with_other_set, index)
 
 
-def test_a_title_and_a_need_are_text(with_other_set, monkeypatch):
+def test_a_title_and_a_need_are_text_and_the_mark_of_design_is_where_its_questions_are(with_other_set, monkeypatch):
     frame = board(with_other_set).assign(title="<img src=x onerror=hacked>", needs='"><script>')
+    frame["designed_on"] = DESIGNED_ON
     monkeypatch.setattr(leaderboard, "board", lambda study: frame)
-    assert not re.search("<(img|script>)", leaderboard_page(with_other_set))
+    page = leaderboard_page(with_other_set)
+    assert not re.search("<(img|script>)", page)
+    assert "†</abbr>" in page
+    monkeypatch.setattr(leaderboard, "board", lambda study: frame[frame["set"] == "demo"])
+    assert "†" not in leaderboard_page(with_other_set)
 
 
-def test_the_mark_of_design_is_where_the_questions_of_the_design_are(with_other_set):
-    frame = board(with_other_set).assign(designed_on=DESIGNED_ON)
-    mark = '<abbr title="Designed on FinanceBench">†</abbr>'
-    assert mark in page_of(with_other_set, frame)
-    assert "†" not in page_of(with_other_set, frame[frame["set"] == "demo"])
-
-
-def test_columns_that_a_reader_needs_first_come_first_and_others_are_in_groups(with_other_set):
-    columns = columns_of(board(with_other_set))
-    shown = [(column.of, column.name) for column in columns if not column.group]
-    measures = ("page_recall", "page_recall_pooled", "page_recall_20", "page_recall_tokens")
-    assert shown[:4] == [("financebench", name) for name in measures]
-    assert shown.index(("", "question_s")) < shown.index(("", "peak_mib")) < shown.index(("demo", "page_recall"))
-    assert {column.name: column.group for column in columns if column.of == "demo"}["rank"] == "more"
-
-
-def test_a_chart_of_costs_needs_two_rows_that_were_timed():
+def test_a_chart_of_costs_has_the_best_rows_for_their_seconds_and_needs_two_that_were_timed():
     rows = [("dense", 0.1, 0.5), ("dense_records", 0.2, 0.7), ("ahead", 0.3, 0.6)]
     found = pd.DataFrame(rows, columns=["method", "question_s", "page_recall"]).assign(family="F", needs="")
-    found = found.assign(title=found["method"].map(title))
-    found = found.assign(page_recall_low=0.4, page_recall_high=0.8)
-    page = cost_chart(found)
-    spec = json.loads(re.search(r'<script type="application/json">(.*?)</script>', page)[1])
+    found = found.assign(title=found["method"].map(title), page_recall_low=0.4, page_recall_high=0.8)
+    spec = json.loads(re.search(r'<script type="application/json">(.*?)</script>', cost_chart(found))[1])
     [data] = spec["datasets"].values()
-    is_best = {row["title"]: row["is_best"] for row in data}
-    assert is_best == {"Dense": True, "Dense, metadata match": True, "Ahead": False}
-    assert [row["kind"] for row in data] == ["all filings", "after a metadata match", "trained"]
-    assert "<svg" in page
+    assert {row["title"]: row["is_best"] for row in data} == {
+        "Dense": True,
+        "Dense, metadata match": True,
+        "Ahead": False,
+    }
     assert cost_chart(found.iloc[:1]) == ""
     assert cost_chart(found.assign(question_s=float("nan"))) == ""
 
 
-def test_recall_of_every_question_is_written_for_comparisons(with_other_set, tmp_path):
-    write_pairs(with_other_set, tmp_path)
-    assert {path.name for path in tmp_path.glob("*.js")} == {"financebench.js", "demo.js"}
-    text = (tmp_path / "financebench.js").read_text()
-    assert text.startswith('(window.PAIRS ??= {})["financebench"] = ')
-    data = json.loads(text.partition(" = ")[2].rstrip(";\n"))
-    assert data == {"companies": [0, 1, 0], "recall": {"bm25": [1.0, 1.0, 1.0], "here": [1.0, 1.0, 1.0]}}
+def test_recall_is_in_the_order_of_the_questions_and_over_all_filings():
+    asked = pd.DataFrame({"question_id": ["b", "a"], "company": ["X", "Y"]})
+    given = values(["a", "b"], [1.0, 1.0], "page_recall", 5, condition="oracle-document")
+    metrics = pd.concat([values(["a", "b"], [0.25, 0.75], "page_recall", 5), given])
+    assert of_questions(asked, metrics, ["dense"]) == {"companies": [0, 1], "recall": {"dense": [0.75, 0.25]}}
 
 
 #: Rows that are compared: far apart, close, in favour of the second, and equal.
@@ -213,48 +189,27 @@ def test_two_rows_are_compared_in_the_browser_as_in_the_study(browser, tmp_path,
         assert found["p"] == pytest.approx(row["p"], abs=max(0.0005, 5 * error))
 
 
-def test_families_fold_to_their_best_row_and_two_rows_are_compared_on_the_page(with_other_set, browser, tmp_path):
-    frame = board(with_other_set)
-    other = frame[frame["method"] == "here"].assign(method="else", title="else", rank=3, page_recall=0.5)
-    page = page_of(with_other_set, pd.concat([frame, other]))
-    page = "".join(re.findall(r"```\{raw\} html\n(.*?)```", page, flags=re.S))
+def test_two_rows_are_compared_on_the_page(with_other_set, browser, tmp_path):
+    page = "".join(re.findall(r"```\{raw\} html\n(.*?)```", leaderboard_page(with_other_set), flags=re.S))
     scripts = "".join(f"<script src='../_static/{name}.js'></script>" for name in ("tables", "leaderboard"))
     shutil.copytree(STATIC, tmp_path / "site" / "_static")
     write_pairs(with_other_set, tmp_path / "site" / "_static" / "pairs")
     (tmp_path / "site" / "pages").mkdir()
     (tmp_path / "site" / "pages" / "board.html").write_text(f"<!doctype html><meta charset=utf-8>{scripts}{page}")
     open_page(browser, (tmp_path / "site" / "pages" / "board.html").as_uri() + "#first=bm25&second=here")
-    folds = [one.text for one in browser.find_elements("css selector", ".fold") if one.is_displayed()]
-    assert folds == ["+ 1 more: Diagnosed here, rank 3"]
     result = browser.find_element("id", "pair").text
     assert result.startswith("+0.00 [−0.56, +0.56], inconclusive (p = 1.000). BM25 finds 1.00, here 1.00 of the pages")
 
 
-def page_of(study, frame: pd.DataFrame) -> str:
-    """The page of a board with these rows."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(leaderboard, "board", lambda study: frame)
-        return leaderboard_page(study)
-
-
-def press(browser, path: str) -> None:
-    browser.execute_script("arguments[0].click()", browser.find_element("xpath", path))
-
-
-SHOWN_MEANS = ["0.31 [0.23, 0.40]", "–", "1,200", "0.07", "−0.2", "+0.5", "0.9", "0.8"]
-IN_ORDER = ["1,200", "0.9", "0.8", "+0.5", "0.31 [0.23, 0.40]", "0.07", "−0.2", "–"]
-
-
-def test_a_long_table_sorts_by_value_then_the_other_way_then_as_it_was(browser, tmp_path):
-    pairs = zip("hgfedcba", SHOWN_MEANS, strict=True)
-    rows = "".join(f"<tr><td>{name}</td><td>{value}</td></tr>" for name, value in pairs)
+def test_a_long_table_sorts_by_value_and_what_was_not_measured_stays_last(browser, tmp_path):
+    values = ["0.31 [0.23, 0.40]", "–", "1,200", "0.07", "−0.2", "+0.5", "0.9", "0.8"]
+    rows = "".join(f"<tr><td>{name}</td><td>{value}</td></tr>" for name, value in zip("hgfedcba", values, strict=True))
     head = "<thead><tr><th>Method</th><th>Page recall</th></tr></thead>"
     table = f"<table class='study-table'>{head}<tbody>{rows}</tbody></table>"
     script = f"<script src='{(STATIC / 'tables.js').as_uri()}'></script>"
     (tmp_path / "page.html").write_text(f"<!doctype html><meta charset=utf-8>{table}{script}")
     open_page(browser, (tmp_path / "page.html").as_uri())
-    for order, expected in (("descending", IN_ORDER), ("ascending", [*IN_ORDER[-2::-1], "–"]), (None, SHOWN_MEANS)):
-        press(browser, "//th/button[.='Page recall']")
-        assert browser.find_element("xpath", "//th[2]").get_attribute("aria-sort") == order
-        code = "return [...document.querySelector('tbody').rows].map((row) => row.cells[1].textContent)"
-        assert browser.execute_script(code) == expected, "what was not measured stays last"
+    browser.find_element("xpath", "//th/button[.='Page recall']").click()
+    code = "return [...document.querySelector('tbody').rows].map((row) => row.cells[1].textContent)"
+    in_order = ["1,200", "0.9", "0.8", "+0.5", "0.31 [0.23, 0.40]", "0.07", "−0.2", "–"]
+    assert browser.execute_script(code) == in_order

@@ -52,17 +52,16 @@ def test_the_pages_of_a_study_state_what_they_are_made_from(study):
     made = json.loads((study.outputs / "manifest.json").read_text())
     write_pages(study, made)
     pages = {path.stem: path.read_text() for path in (study.outputs / "pages").glob("*.md")}
-    for page, wanted in (
-        ("methods", "(method-bm25)=\n### BM25"),
-        ("methods", "bm25: {k1: 1.5, b: 0.75}"),
-        ("methods", """make notebook NB=03_baselines PARAMS='-p methods "[bm25]"'"""),
-        ("methods", "| all filings | 1.00 \\[0.44,&nbsp;1.00\\]"),
-        *(("appendix", one) for one in (study.dataset.fingerprint, "significance.seed", "| numpy | ", "BSD")),
-        ("appendix", "@software{retrievalgap,\n  author = {{"),
+    for wanted in (
+        "(method-bm25)=\n### BM25",
+        "bm25: {k1: 1.5, b: 0.75}",
+        "| all filings | 1.00 \\[0.44,&nbsp;1.00\\]",
     ):
-        assert wanted in pages[page], wanted
+        assert wanted in pages["methods"]
+    for wanted in (study.dataset.fingerprint, "significance.seed", "| numpy | ", "@software{retrievalgap,"):
+        assert wanted in pages["appendix"]
     text = readme_text(study, SimpleNamespace(manifest=made, digest="0" * 64))
-    assert "The best of 1 standard method (BM25, first 5 chunks, no metadata match)" in text
+    assert "The best of 1 standard method (BM25, " in text
 
 
 def test_a_readme_without_marks_for_the_headline_is_refused(study, tmp_path):
@@ -72,19 +71,19 @@ def test_a_readme_without_marks_for_the_headline_is_refused(study, tmp_path):
 
 
 def test_every_method_has_a_card_without_numbers_too():
+    study, nothing = study_of(), pd.DataFrame(columns=SUMMARY_COLUMNS)
     for row in METHODS.values():
-        text = card(study_of(), row, pd.DataFrame(columns=SUMMARY_COLUMNS))
+        text = card(study, row, nothing)
         assert f"## {row.title}\n" in text
         assert not re.search(":func:|``|\nArgs:", text.partition("```yaml")[0]), row.name
 
 
-def test_weights_are_fixed_by_hashes_and_hub_models_by_their_commit_and_all_have_a_licence():
+def test_weights_are_fixed_by_hashes_and_hub_models_by_their_commit():
     record = lock()["bge-m3"]["hub"]
     fixed = what_fixes({"name": "bge-m3", "files": {}, "weights": "00"})
     assert f"commit `{record['revision']}` of `BAAI/bge-m3`" in fixed
     assert breakable(record["sha256"]["pytorch_model.bin"]) in fixed
     assert what_fixes({"name": "minilm", "files": {"a": "11"}, "weights": "00"}) == "a: <code>11</code>"
-    assert all(model["licence"] not in ("", "unknown") for model in lock().values())
 
 
 def test_seconds_are_summed_and_memory_is_the_peak():
@@ -100,7 +99,6 @@ def test_seconds_are_summed_and_memory_is_the_peak():
 def test_citations_come_from_the_citation_file():
     entries = ["software{retrievalgap", "misc{kobeissi2026", "misc{islam2023"]
     assert re.findall(r"^@(\w+\{\w+),", citation(3), flags=re.M) == entries
-    assert "  author = {Kobeissi, Amine and Langlais, Philippe},\n" in citation(3)
     assert citation(1).strip() in (ROOT / "README.md").read_text()
 
 
@@ -111,33 +109,22 @@ RUNGS = pd.DataFrame({"statements": [0.6], "kinds": [0.7]})
 NOTHING = pd.DataFrame(columns=METRIC_COLUMNS)
 
 
-@pytest.mark.parametrize(
-    ("table", "wanted"),
-    [
-        (summary(*BOTH, **LOST), "86% of the evidence that the best standard method misses is in filings that it did"),
-        (
-            summary(*BOTH, doc_recall=0.31, **LOST),
-            "99% of the evidence that the best standard method misses is in filings",
-        ),
-        (summary(*BOTH, doc_recall=0.31, **LOST), "that it did not retrieve."),
-        (
-            summary(*BOTH, doc_recall=1, page_recall=1),
-            "No evidence is missed: the best standard method finds every page",
-        ),
-        (
-            summary(*BOTH, **LOST),
-            "The best of 2 standard methods (Dense, first 5 chunks, no metadata match) finds 30% of the gold",
-        ),
-        (
-            summary(*BOTH, **LOST),
-            "for 10% it does not retrieve the filing, for 60% it retrieves the filing but not the page.",
-        ),
-        (summary(*BOTH, ("dense_records", 0.2)), "takes dense search from 40% to 60%."),
-        (AHEAD, "finds 80% in its first 5 chunks."),
-    ],
-)
-def test_the_finding_is_of_the_best_baseline_and_names_the_larger_loss(table, wanted):
-    assert wanted in "\n".join(Found(table, NOTHING).sentences)
+#: A summary, and the percentages of its sentences: what is missed in filings that were found (or not), pages found,
+#: filings missed, pages missed inside a filing; then of a metadata match, and of Ahead.
+FINDINGS = {
+    "most inside": (summary(*BOTH, **LOST), "86% 30% 10% 60%"),
+    "most outside": (summary(*BOTH, doc_recall=0.31, **LOST), "99% 30% 69% 1%"),
+    "nothing is missed": (summary(*BOTH, doc_recall=1, page_recall=1), "100% 0% 0%"),
+    "a match": (summary(*BOTH, ("dense_records", 0.2)), "83% 40% 10% 50% 40% 60%"),
+    "a trained row": (AHEAD, "83% 40% 10% 50% 80%"),
+}
+
+
+@pytest.mark.parametrize(("table", "shares"), FINDINGS.values(), ids=FINDINGS)
+def test_the_finding_is_of_the_best_baseline_and_names_the_larger_loss(table, shares):
+    text = "\n".join(Found(table, NOTHING).sentences)
+    assert re.findall(r"\d+%", text) == shares.split()
+    assert ("did not retrieve" in text) == shares.startswith("99%")
 
 
 def test_ahead_has_the_mean_over_the_draws_of_its_folds_where_it_has_folds():
@@ -151,7 +138,6 @@ def test_equal_tokens_are_stated_with_unseen_companies_where_these_are_known(uns
     table = summary(*BOTH, ("dense_records", 0.2), ("ahead", 0.4))
     _, _, match, ahead = Found(table, NOTHING, tokens=tokens).sentences
     assert re.findall(r"\d+%", match) == ["40%", "60%", "50%", *["10%"] * bool(unseen)]
-    assert "within 4,096 tokens read" in match
     assert re.findall(r"\d+%", ahead) == ["80%", "40%", "30%", *["20%", "10%"] * bool(unseen)]
     assert ("is not significantly better" in ahead) == bool(unseen)
 
@@ -161,25 +147,16 @@ def test_pages_beside_the_gold_ones_that_answer_in_full_are_not_lost():
     rows = [("dense", "standard", f"q{i}", name, 5, one) for name, of in values.items() for i, one in enumerate(of)]
     metrics = pd.DataFrame(rows, columns=METRIC_COLUMNS).astype({"k": "Int64"})
     assert finding.lost_by_pooled_gold(Metrics(metrics), "dense", 5) == pytest.approx((1 + 0 + 0 + 0.5) / 4)
-    assert "(38% if other pages that answer in full count)" in "\n".join(Found(summary(*BOTH), metrics).sentences)
+    assert "(38% if" in "\n".join(Found(summary(*BOTH), metrics).sentences)
 
 
-def test_a_profile_of_large_models_claims_neither_small_ones_nor_two_cores():
+def test_a_profile_of_large_models_does_not_claim_two_cores():
     study = study_of()
     assert headline.has_small_models(study)
     study.profile = load_profile("paper")
     assert not headline.has_small_models(study)
-    given = {
-        "n": 3,
-        "n_companies": 2,
-        "named": None,
-        "models": ["a"],
-        "unseen": None,
-        "ahead": None,
-        "people": None,
-        "is_small": False,
-    }
-    assert "models (a). With other models every number may change." in filled("trust", **given)
+    given = dict.fromkeys(("named", "unseen", "ahead", "people"))
+    assert "cores" not in filled("trust", **given, n=3, n_companies=2, models=["a"], is_small=False)
 
 
 def test_a_commit_is_short_with_its_mark_and_unknown_without_git(monkeypatch):
@@ -228,21 +205,6 @@ def test_a_workflow_runs_nothing_that_make_does_not(path):
     for command in commands:
         assert re.fullmatch(r"make [\w-]+( [A-Z_]+=\S+)*", command), command
         assert command.split()[1] in targets
-
-
-GENERATED = "decide methods siblings reported appendix leaderboard asked questions walkthrough".split()
-
-
-def test_every_written_page_is_in_the_table_of_contents_and_refers_to_what_a_chapter_makes():
-    listed = set(re.findall(r"(?:file|root): (\S+)", (ROOT / "_toc.yml").read_text()))
-    written = {f"book/{path.stem}" for path in (ROOT / "book").glob("*.md")}
-    chapters = {f"notebooks/{path.stem}" for path in (ROOT / "notebooks").glob("[0-9a]*.ipynb")}
-    made = {f"pages/{name}" for name in GENERATED}
-    assert written | made <= listed <= written | made | chapters
-    sources = "".join(path.read_text() for path in (ROOT / "notebooks").glob("[0-9a]*.ipynb"))
-    pages = "".join(path.read_text() for folder in ("book", "lib/book") for path in (ROOT / folder).glob("*.md"))
-    labels = re.findall(r"\{numref\}`(?:tab|fig)-([\w-]+)`", pages)
-    assert [label for label in labels if f'\\"{label}\\"' not in sources] == []
 
 
 def test_the_record_of_answers_is_of_the_demo_s_own_questions_with_gold_pages():

@@ -20,6 +20,7 @@ OTHERS = {
     "aardvark": "# Aardvark\n\nThe latency of latency.",
     "zebra": "# Zebra\n\n```{index} ! latency, ! response time\n```\n\n## How long?\n\nLatency.",
 }
+LINKS = "[...document.querySelectorAll('ul.search > li > a')]"
 CODE = '<div class="cell_input">caption in code</div>'
 
 
@@ -35,32 +36,28 @@ def site(tmp_path_factory):
         (source / f"{name}.md").write_text(f"---\norphan: true\n---\n{text}\n")
     Sphinx(source, source, built, built / "doctrees", "html", status=None, warningiserror=True).build()
     assert "searchindex.js" not in (built / "index.html").read_text(), "the search page alone has the index"
-    assert "fontawesome.js" not in (built / "index.html").read_text()
-    return built
+    with served(built) as server:
+        yield f"http://127.0.0.1:{server.server_port}/search.html"
+
+
+def found(browser, code: str):
+    """What a script finds on the page, once it finds something."""
+    return WebDriverWait(browser, 20).until(lambda _: browser.execute_script(f"return {code}"))
 
 
 @pytest.mark.parametrize("word", ["title", "heading", "caption"])
 def test_what_a_search_finds_is_shown_as_text(site, browser, word):
-    with served(site) as server:
-        open_page(browser, f"http://127.0.0.1:{server.server_port}/search.html?q={quote_plus(f'{word} of {TAG}')}")
-        found = "return [...document.querySelectorAll('ul.search > li > a')].map(link => link.textContent)"
-        WebDriverWait(browser, 20).until(lambda _: browser.execute_script(found))
-        titles = browser.execute_script(found)
-        assert any(title.endswith(f"{word.title()} of {TAG}") for title in titles), titles
-        excerpts = "return [...document.querySelectorAll('ul.search p.context')].map(one => one.textContent).join(' ')"
-        WebDriverWait(browser, 20).until(lambda _: browser.execute_script(excerpts))
-        assert "in code" not in browser.execute_script(excerpts)
-        assert browser.execute_script(TRACES) == []
+    open_page(browser, f"{site}?q={quote_plus(f'{word} of {TAG}')}")
+    titles = found(browser, f"{LINKS}.map(link => link.textContent)")
+    assert any(title.endswith(f"{word.title()} of {TAG}") for title in titles), titles
+    excerpts = "[...document.querySelectorAll('ul.search p.context')].map(one => one.textContent).join(' ')"
+    assert "in code" not in found(browser, excerpts)
+    assert browser.execute_script(TRACES) == []
 
 
 def test_a_page_with_an_index_entry_comes_first_and_opens_at_its_place(site, browser):
-    with served(site) as server:
-        open_page(browser, f"http://127.0.0.1:{server.server_port}/search.html?q=latency")
-        found = "return [...document.querySelectorAll('ul.search > li > a')].map(link => link.getAttribute('href'))"
-        WebDriverWait(browser, 20).until(lambda _: browser.execute_script(found))
-        first, *others = browser.execute_script(found)
-        assert first == "zebra.html#index-0"
-        excerpt = "return document.querySelector('ul.search > li p.context')?.textContent"
-        assert "latency" in WebDriverWait(browser, 20).until(lambda _: browser.execute_script(excerpt)).lower()
-        assert [entry for entry in browser.get_log("browser") if entry["source"] == "javascript"] == []
-        assert any(link.startswith("aardvark.html") for link in others)
+    open_page(browser, f"{site}?q=latency")
+    first, *others = found(browser, f"{LINKS}.map(link => link.getAttribute('href'))")
+    assert first == "zebra.html#index-0"
+    assert any(link.startswith("aardvark.html") for link in others)
+    assert [entry for entry in browser.get_log("browser") if entry["source"] == "javascript"] == []

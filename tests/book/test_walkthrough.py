@@ -36,6 +36,12 @@ def runs(demo):
 
 
 @pytest.fixture(scope="module")
+def walk(demo, runs):
+    """The question of the demo that is shown, and what each method has for it."""
+    return chosen(demo, runs, K)
+
+
+@pytest.fixture(scope="module")
 def page(demo):
     """The page of a FinanceBench without filings, and the folder of its pictures."""
     study = open_study("", artifacts=demo.home.parents[1], say=lambda line: None)
@@ -47,11 +53,10 @@ def found(outcome: str, n_cells: int) -> Found:
     return Found((), (), Reading(None, Result("", "", "", (None,) * n_cells)), outcome)
 
 
-def test_the_question_shows_a_right_answer_that_the_other_methods_do_not_have(demo, runs):
-    question, methods = chosen(demo, runs, K)
+def test_the_question_shows_a_right_answer_that_the_other_methods_do_not_have(walk):
+    question, methods = walk
     *before, last = methods.values()
-    assert is_whole(last.ranks, K)
-    assert last.outcome == "right"
+    assert (is_whole(last.ranks, K), last.outcome) == (True, "right")
     assert [is_whole(one.ranks, K) for one in before] == [False, False]
     assert {one.outcome for one in before} <= {"no answer", "wrong"}
     assert len(question["gold_pages"]) == len(last.ranks)
@@ -74,7 +79,7 @@ def test_a_wrong_page_of_the_right_filing_stands_beside_the_gold_page_that_was_m
 
 
 QUESTIONS = pd.DataFrame(
-    [(name, "A", [7], also) for name, also in (("far", []), ("near", []), ("also", [4]))],
+    [(name, "A", [7], also) for name, also in (("far", []), ("also", [4]), ("near", []))],
     columns=["question_id", "doc_name", "gold_pages", "also"],
 )
 
@@ -102,9 +107,7 @@ def test_rows_and_columns_that_are_read_are_marked_and_what_is_between_is_a_gap(
     table = table_of(Sheet("A", 0, None, 2022, lines), [cell])
     assert table["heads"] == [(2022, False), (2021, True)]
     assert [row["label"] for row in table["rows"]] == ["", "c", "d", "e", ""]
-    assert [row["label"] for row in table["rows"] if row["is_read"]] == ["d"]
-    assert table["rows"][2]["cells"] == ["4", "(4)"]
-    assert table["page"] == 1
+    assert [row["cells"] for row in table["rows"] if row["is_read"]] == [["4", "(4)"]]
 
 
 def test_pages_count_from_1_and_gold_ones_are_bold_and_formulas_are_words():
@@ -113,18 +116,16 @@ def test_pages_count_from_1_and_gold_ones_are_bold_and_formulas_are_words():
     assert spoken_formula("net_income / at(total_assets, 2021)") == "net income / total assets (2021)"
 
 
-def test_the_page_has_the_ranks_of_the_published_runs_and_small_described_pictures(demo, runs, page):
+def test_the_page_has_the_ranks_of_the_published_runs_and_small_described_pictures(walk, page):
     text, folder = page
-    question, methods = chosen(demo, runs, K)
+    _, methods = walk
     ranks = [", ".join(map(rank_in_words, one.ranks)) for one in methods.values()]
     assert f"| Gold at | {' | '.join(ranks)} |" in text
     assert f"**{methods['ahead'].read.result.text}** = " in text
-    for doc_name, gold in ((question["doc_name"], gold) for gold in question["gold_pages"]):
-        assert f"{doc_name}, page {gold + 1}" in text.replace("\\", "")
-    pictures = re.findall(r"\{figure\} (\S+)\n:alt: (Page \d+ of .+)", text)
-    assert [name for name, _ in pictures] == ["walkthrough-wrong.webp", "walkthrough-missed.webp"]
-    assert sum((folder / name).stat().st_size for name, _ in pictures) < 200_000
-    assert all(Image.open(folder / name).width > 600 for name, _ in pictures)
+    pictures = re.findall(r"\{figure\} (\S+)\n:alt: Page \d+ of .+", text)
+    assert pictures == ["walkthrough-wrong.webp", "walkthrough-missed.webp"]
+    assert sum((folder / name).stat().st_size for name in pictures) < 200_000
+    assert all(Image.open(folder / name).width > 600 for name in pictures)
 
 
 def test_the_question_of_unseen_companies_has_its_published_ranks_and_no_text_but_the_quoted_evidence(page):
@@ -136,8 +137,7 @@ def test_the_question_of_unseen_companies_has_its_published_ranks_and_no_text_bu
     assert question["doc_name"] in text.replace("\\", "")
     for ranks, _ in by_method.values():
         assert f"| {', '.join(map(str, ranks))} | " in text
-    gold = question["gold_pages"][0] + 1
-    assert f"**{gold}**" in text
+    assert f"**{question['gold_pages'][0] + 1}**" in text
     assert text.count("\n> ") == 1 + text.count("Evidence on page ")
 
 
@@ -152,8 +152,8 @@ def test_without_a_run_of_a_method_its_steps_are_left_out(demo, runs, study, mon
     assert text.count("| dense |") == 2  # in the ranked pages and in the answers
 
 
-def test_a_question_without_an_answer_is_read_and_neither_right_nor_wrong(demo, runs, monkeypatch):
-    question, _ = chosen(demo, runs, K)
+def test_a_question_without_an_answer_is_read_and_neither_right_nor_wrong(demo, runs, walk, monkeypatch):
+    question, _ = walk
     monkeypatch.setattr(walked, "reading", lambda *given: SimpleNamespace(is_sure=True, result=Result("1", "", "")))
     assert walked.found_of(demo, pd.Series({**question, "answer": ""}), runs["ahead"], (1,), K).outcome == "read"
     assert walked.found_of(demo, question, runs["ahead"], (1,), K).outcome == "wrong"

@@ -11,7 +11,7 @@ from PIL import Image
 from lib.schema import NeedsFilings
 from lib.show import output
 from lib.show.drawn import OF_DEMO, OF_FILING
-from lib.show.figures import blank, label_rows
+from lib.show.figures import blank
 from lib.show.markup import escape
 from lib.show.output import COMPARED, gain, interval, joined, printed, say, show
 from tests.show.conftest import HOSTILE
@@ -95,12 +95,8 @@ def test_a_page_of_a_filing_is_a_picture_that_is_marked_unless_it_is_of_the_demo
     assert Image.open(study.outputs / "figures" / "page.png").info.get("Comment") == comment
 
 
-def test_a_figure_is_saved_with_its_data_stays_as_it_was_made_and_is_forgotten_by_pyplot(study):
-    figure, panels = plt.subplots(1, 2, figsize=(7.6, 2), sharey=True)
-    for axes in panels:
-        axes.barh([0, 1, 2], [1, 2, 3], label="pages")
-        label_rows(axes, ["Light page scorer, sum of scores, metadata match"] * 3)
-    panels[1].legend()
+def test_a_figure_is_saved_with_its_data_stays_as_it_was_made_and_is_forgotten_by_pyplot(study, two_panels):
+    figure, panels = two_panels
     before = [figure.get_size_inches().tolist(), *(axes.get_position().bounds for axes in panels)]
     shown = show(study, figure, "both", "Caption.", data=ONE, alt="Two panels.").markdown
     assert ':name: fig-both\n:class: dark-light\n:alt: "Two panels."\n' in shown
@@ -110,23 +106,22 @@ def test_a_figure_is_saved_with_its_data_stays_as_it_was_made_and_is_forgotten_b
     assert panels[1].get_legend() is not None
     assert plt.get_fignums() == []  # or Jupyter would show it a second time
     panels[0].set_title("changed")
-    assert "changed" not in read(study, "figures/both.svg")
     show(study, figure, "both", "Caption.", data=ONE)
     assert "changed" in read(study, "figures/both.svg")
 
 
-def test_a_figure_that_cannot_be_copied_is_shown_as_it_is(study):
+def test_a_figure_that_cannot_be_copied_and_the_file_of_a_drawing_are_shown_as_they_are(study, tmp_path):
     figure, axes = plt.subplots()
     axes.bar_label(axes.bar([0], [1]), label_type="center")
     assert "figures/bars.svg" in show(study, figure, "bars", "Caption.").markdown
     assert not (study.outputs / "figures" / "narrow" / "bars.svg").exists()
-
-
-def test_a_figure_needs_no_data_and_the_file_of_a_drawing_is_shown_as_it_is(study, tmp_path):
-    shown = show(study, blank(2, alt="Empty axes."), "mine", "Caption of {n}.").markdown
-    assert "CSV" not in shown
-    assert ':alt: "Empty axes. Caption of 3."' in shown
     (given := tmp_path / "boxes.svg").write_text("<svg/>")
     assert "../figures/boxes.svg" in show(study, given, "pipeline", "Boxes.").markdown
     assert read(study, "figures/boxes.svg") == "<svg/>"
+
+
+def test_a_figure_needs_no_data_and_is_described_by_its_plot(study):
+    shown = show(study, blank(2, alt="Empty axes."), "mine", "Caption of {n}.").markdown
+    assert "CSV" not in shown
+    assert ':alt: "Empty axes. Caption of 3."' in shown
     assert blank(2)._repr_png_()[:4] == b"\x89PNG"
