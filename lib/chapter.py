@@ -67,17 +67,17 @@ class Chapter(Study):
         """Draws of whole companies, for intervals and tests."""
         return self.memo("draws", lambda: Resampling.of(self))
 
-    def standard(self) -> list[str]:
+    def compared(self) -> list[str]:
         """All methods that the profile runs over all filings and that are compared with one another."""
         return [name for name, condition in compared(self.profile) if condition == "standard"]
 
     def own(self, methods: Sequence[str] | None = None) -> list[str]:
         """The methods that are asked for, by default the study's own that the profile runs, trained ones too."""
-        return chosen(methods, [name for name in of_family() if name in self.standard()])
+        return chosen(methods, [name for name in of_family() if name in self.compared()])
 
     def baselines(self, methods: Sequence[str] | None = None) -> list[str]:
         """The methods that are asked for, by default those that nothing is trained for."""
-        return chosen(methods, [name for name in self.standard() if name in baselines()])
+        return chosen(methods, [name for name in self.compared() if name in baselines()])
 
     def untrained(self, methods: Sequence[str]) -> list[str]:
         """Those of the methods that nothing is trained for; all of them where each is trained."""
@@ -85,7 +85,7 @@ class Chapter(Study):
 
     def variants(self, methods: Sequence[str], family: str = "matched") -> dict[str, str]:
         """The rows of a family that change one thing in one of the methods: name → the method that it changes."""
-        rows = {name: METHODS[name].changes for name in of_family(family) if name in self.standard()}
+        rows = {name: METHODS[name].changes for name in of_family(family) if name in self.compared()}
         return {name: changed for name, changed in rows.items() if changed in methods}
 
     def metrics(self, method: str, condition: Condition = "standard") -> Metrics:

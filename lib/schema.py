@@ -1,11 +1,12 @@
 """The words of the study as types: conditions, frames and the errors a person can act on."""
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Literal, get_args
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Literal, TypeVar, get_args
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
 
+Value = TypeVar("Value")
 Condition = Literal["standard", "oracle-document", "oracle-page"]
 CONDITIONS: tuple[Condition, ...] = get_args(Condition)
 #: The conditions as tables and figures name them.
@@ -36,6 +37,14 @@ class DatasetError(StudyError):
 
 class NeedsFilings(StudyError):
     """Something needs the filings' text, and only published results are here."""
+
+
+def or_without_filings(make: Callable[[], Value], otherwise: Value | None = None) -> Value | None:
+    """What ``make`` gives; ``otherwise`` where it needs filings that are not on this machine."""
+    try:
+        return make()
+    except NeedsFilings:
+        return otherwise
 
 
 def chunk_id(doc_name: str, page: int, number: int) -> str:

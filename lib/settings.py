@@ -198,7 +198,7 @@ class Significance(Section):
 
 class Siblings(Section):
     rows: Rows
-    without: Rows
+    without: list[str]
 
 
 class Rewrites(Text):

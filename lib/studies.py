@@ -83,9 +83,18 @@ def open_study(
     claim(home, path_of(profile).resolve())
     beside = home / "reruns" / f"{chapter}-{digest_of(changed)[:12]}" if changed else home
     outputs = Path(os.environ.get(OUTPUTS_VARIABLE) or beside)
-    study = Study(found, settings, METHODS, CHUNKINGS, artifacts, published, outputs, chapter)
-    study.uses_published_texts, study.parameters = results == "published", parameters
-    return study
+    return Study(
+        found,
+        settings,
+        METHODS,
+        CHUNKINGS,
+        artifacts,
+        published,
+        outputs,
+        chapter,
+        uses_published_texts=results == "published",
+        parameters=parameters,
+    )
 
 
 def check_parameters(given: dict[str, object], profile: str) -> None:

@@ -13,6 +13,7 @@ import shutil
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Self
 
 import numpy as np
@@ -51,13 +52,14 @@ class Study:
         published: results that are used where they have the wanted keys.
         outputs: the folder of the contract's files, by default ``home``, ``artifacts/<dataset>/<profile>``.
         chapter: name of the asking chapter, for the log of stages.
+        uses_published_texts: whether texts that another profile's log has from its publication are used, too, where
+            nothing is ``published`` of this one.
+        parameters: the chapter's own, such as ``k``.
 
     Attributes:
         questions: QUESTION_COLUMNS.
         has_text: whether the filings are on this machine.
         chunking: name of the chunk table that ``chunks`` is, empty for the study's own.
-        parameters: the chapter's own, such as ``k``.
-        uses_published_texts: whether texts that another profile's log has from its publication are used.
     """
 
     def __init__(
@@ -70,16 +72,19 @@ class Study:
         published: Published | None = None,
         outputs: Path | None = None,
         chapter: str = "",
+        uses_published_texts: bool = False,
+        parameters: Mapping[str, object] = MappingProxyType({}),
     ):
         self.dataset, self.profile, self.methods, self.chunkings = dataset, profile, methods, chunkings
-        self.published, self.chapter, self.uses_published_texts = published, chapter, published is not None
+        self.published, self.chapter = published, chapter
+        self.uses_published_texts = uses_published_texts or published is not None
         self.home = Path(artifacts) / dataset.name / profile.name
         self.outputs = Path(outputs or self.home)
         self.store = Store(Path(artifacts) / "store", on_use=self._log_stage, published=published)
         self.cache = Cache(Path(artifacts) / "cache.sqlite")
         self.index_folder = Path(artifacts) / INDEX
         self.questions, self.has_text = dataset.questions, dataset.has_text
-        self.chunking, self.parameters = "", {}
+        self.chunking, self.parameters = "", parameters
         self._memo: dict[object, tuple[object, set[str]]] = {}
 
     # frames
@@ -134,13 +139,14 @@ class Study:
         """This study over another chunk table, an empty name for its own; a StudyError where there is none."""
         if chunking and chunking not in self.chunkings:
             raise StudyError(f"unknown chunk table {chunking!r}; choose from {', '.join(self.chunkings)}")
-        return self if chunking == self.chunking else self._replace(chunking=chunking)
+        return self if chunking == self.chunking else self.replaced(chunking=chunking)
 
     def with_changes(self, changes: Mapping[str, object]) -> Self:
         """This study with dotted settings of its profile replaced."""
-        return self._replace(profile=self.profile.replaced(changes), _memo={})
+        return self.replaced(profile=self.profile.replaced(changes), _memo={})
 
-    def _replace(self, **changes: object) -> Self:
+    def replaced(self, **changes: object) -> Self:
+        """This study with other attributes, such as ``outputs``; both share what is in memory."""
         other = copy.copy(self)
         other.__dict__.update(changes)
         return other
@@ -262,7 +268,7 @@ class Study:
 
     def has_run(self, name: str, condition: Condition) -> bool:
         """Whether a run is published, or can be computed here."""
-        return self.has_text or f"{condition}/{name}" in self.published.manifest["runs"]
+        return self.has_text or bool(self.published and f"{condition}/{name}" in self.published.manifest["runs"])
 
     def run_params(self, name: str, condition: Condition) -> dict:
         """All that a method's run depends on."""
@@ -318,16 +324,16 @@ class Study:
         return Searched(self, self.profile.only(sections, name), self.method(name).uses)
 
     @property
-    def provenance(self) -> str:
-        """What a caption adds where results were not recomputed here."""
-        origins = {entry.origin for (stage, _), entry in self.store.log.items() if stage.startswith("runs/")}
-        return f" {self.published.sentence}" if "published" in origins else ""
+    def has_used_published_runs(self) -> bool:
+        """Whether a run that was asked for came from what was published."""
+        runs = (entry for (stage, _), entry in self.store.log.items() if stage.startswith("runs/"))
+        return any(entry.origin == "published" for entry in runs)
 
     # texts of a language model
 
-    def generation_log(self, weights: str = "") -> GenerationLog:
-        """What a language model, by default the profile's, wrote for this dataset and profile; all reruns share it."""
-        weights = weights or self.profile.generator.weights
+    def generation_log(self) -> GenerationLog:
+        """What the profile's language model wrote for this dataset and profile; all reruns share it."""
+        weights = self.profile.generator.weights
         published = [] if self.uses_published_texts else None
         if self.published:
             published = self.memo("generations", lambda: self.published.generations(self.questions))

@@ -44,10 +44,11 @@ NO_FILINGS = (
 
 
 class TrainedOnly(Published):
-    """Published results of which a study takes the trained page scores alone."""
+    """Published results of which a study takes the trained page scores alone; of the demo, which is small, none."""
 
     def find(self, stage: str, key: str) -> tuple[Path, dict] | None:
-        return super().find(stage, key) if stage.startswith(TRAINED) else None
+        is_taken = stage.startswith(TRAINED) and self.manifest["dataset"] != "demo"
+        return super().find(stage, key) if is_taken else None
 
 
 def verify(named: Names, names: Sequence[str] | str, say=print) -> bool:

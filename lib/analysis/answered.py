@@ -16,7 +16,6 @@ from rouge_score.tokenize import tokenize
 
 from lib.analysis import question_sets
 from lib.analysis.breakdowns import group_interval
-from lib.analysis.measured import with_filings
 from lib.analysis.statistic import correlation_of
 from lib.answers.answers import (
     ANSWER_METRICS,
@@ -38,7 +37,7 @@ from lib.metrics.answers import NUMERIC_QUESTION_TYPES, numeric_match_strict
 from lib.metrics.frame import Metrics, long_frame
 from lib.metrics.right import right_metrics
 from lib.models.written import Filled
-from lib.schema import CONDITIONS
+from lib.schema import CONDITIONS, or_without_filings
 from lib.stats import Resampling, percentiles, verdicts
 from lib.study import Study
 
@@ -287,7 +286,7 @@ def numbers_read(study: Study, methods: Sequence[str], chunkings: Sequence[str] 
     given = right_by_way(study, [context(name) for name in ORACLES], ["calculation-only"])
     parts.append(given.assign(metric=RIGHT)[METRIC_COLUMNS])
     read = [name for name in chunkings if name in right]
-    if read and (declined := with_filings(lambda: declined_by_run(study, read))) is not None:
+    if read and (declined := or_without_filings(lambda: declined_by_run(study, read))) is not None:
         declined = declined.set_index("question_id").loc[right.index]
         parts += [
             long_frame(declined[name], "declined", None).assign(method=name, condition=CONDITIONS[0]) for name in read
@@ -331,4 +330,4 @@ def by_every_measure(study: Study, contexts: Sequence[Context]) -> pd.DataFrame:
         return pd.concat([written.assign(prompt="plain"), calculated.assign(prompt="calculation")])
 
     columns = ["context", "metric", "mean", "low", "high", "n", "n_companies", "prompt"]
-    return with_filings(make, pd.DataFrame(columns=columns))
+    return or_without_filings(make, pd.DataFrame(columns=columns))

@@ -12,12 +12,11 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from lib.analysis.measured import with_filings
 from lib.filings.identity import years_in
 from lib.filings.names import names_company
 from lib.methods import METHODS
 from lib.metrics.frame import Metrics
-from lib.schema import IN_WORDS, Condition, NeedsFilings
+from lib.schema import IN_WORDS, Condition, NeedsFilings, or_without_filings
 from lib.stats import Interval, Resampling, verdicts, wilson
 from lib.study import Study
 
@@ -72,7 +71,7 @@ def _named(study: Study) -> pd.DataFrame:
 def labels_of(study: Study) -> pd.DataFrame:
     """The ``type`` and the ``form`` of each question and, where it is known, what it ``names``, by question_id."""
     labels = study.questions.set_index("question_id")[["question_type", "doc_type"]].set_axis(["type", "form"], axis=1)
-    return with_filings(lambda: labels.assign(names=named(study).set_index("question_id")["named"]), labels)
+    return or_without_filings(lambda: labels.assign(names=named(study).set_index("question_id")["named"]), labels)
 
 
 def group_interval(draws: Resampling, values: pd.Series) -> tuple[Interval, bool]:

@@ -19,12 +19,11 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from lib.analysis.measured import with_filings
 from lib.evaluation import METRIC_COLUMNS, SUMMARY_COLUMNS, evaluate_all, merge_metrics, summary_at
 from lib.method import memoized
 from lib.metrics.frame import Metrics
 from lib.metrics.retrieval import PAGE, gold_pages, gold_ranks
-from lib.schema import CONDITIONS, Condition
+from lib.schema import CONDITIONS, Condition, or_without_filings
 from lib.study import Study
 
 STEPS = ("found", "chunk", "page", "document")
@@ -95,7 +94,7 @@ def decomposition(study: Study, methods: Iterable[str], conditions: Iterable[Con
 def step_levels(study: Study, methods: Sequence[str], k: int) -> pd.DataFrame:
     """Means of the decomposition and of page recall at k, by method and condition: SUMMARY_COLUMNS, without rows where
     the filings' text is needed and not here. The outputs' metrics get the decomposition of each question."""
-    parts = with_filings(lambda: decomposition(study, methods, CONDITIONS, k))
+    parts = or_without_filings(lambda: decomposition(study, methods, CONDITIONS, k))
     if parts is None:
         return pd.DataFrame(columns=SUMMARY_COLUMNS)
     merge_metrics(study, parts)

@@ -12,9 +12,9 @@ from typing import NamedTuple
 import pandas as pd
 
 from lib.ahead.terms import terms, topic
-from lib.analysis.measured import with_filings
 from lib.metrics.retrieval import gold_pages, gold_ranks, page_hit
 from lib.retrievers.tables import texts_of_pages
+from lib.schema import or_without_filings
 from lib.study import Study
 
 HEAD_CHARACTERS = 300
@@ -137,7 +137,7 @@ def missed_pages(study: Study, name: str, k: int) -> pd.DataFrame:
 def missed_by(study: Study, names: Sequence[str], k: int) -> dict[str, pd.DataFrame]:
     """:func:`missed_pages` of several methods, by name; without rows where the filings are needed and not here."""
     otherwise = dict.fromkeys(names, pd.DataFrame(columns=[*MISSED.split(), "kind", "step"]))
-    return with_filings(lambda: {name: missed_pages(study, name, k) for name in names}, otherwise)
+    return or_without_filings(lambda: {name: missed_pages(study, name, k) for name in names}, otherwise)
 
 
 def pages_missed(

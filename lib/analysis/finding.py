@@ -8,13 +8,13 @@ import pandas as pd
 from lib.analysis import encoders, reading
 from lib.analysis.answered import RANKER, on_sets
 from lib.analysis.calibration import NUMBER, systems
-from lib.analysis.measured import with_filings
 from lib.analysis.question_sets import over_same_filings
 from lib.analysis.unseen import CONTRASTS, contrasts, unseen_beside
 from lib.evaluation import SUMMARY_FILE, evaluate_all, read_metrics
 from lib.method_sets import measured
 from lib.metrics.frame import Metrics
 from lib.published import ANSWERS_FILE, Published
+from lib.schema import or_without_filings
 from lib.stats import Resampling
 from lib.study import Study
 from lib.typed import read_csv
@@ -101,7 +101,7 @@ def by_tokens(study: Study) -> dict[str, object] | None:
 def labelled_by_people(study: Study) -> dict[str, object] | None:
     """The share of right numbers of GPT-4 (1106-preview), as people labelled them (Islam et al., 2023): of ``all``
     filings, the ``filing`` and the ``pages``, with ``n`` and ``model``; None where no labels are known."""
-    found = with_filings(lambda: systems(study), pd.DataFrame(columns=["kind", "system"]))
+    found = or_without_filings(lambda: systems(study), pd.DataFrame(columns=["kind", "system"]))
     shares = found[found["kind"] == NUMBER].set_index("system").reindex(PEOPLE.values())
     if shares.empty or shares["people"].isna().any():
         return None

@@ -12,13 +12,13 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from lib.analysis.measured import with_filings
 from lib.answers.answers import Answers, score, stored_frame
 from lib.answers.prompt_context import Context
 from lib.answers.relevance import answer_relevance, hand_labels, labelled_pairs
 from lib.methods import METHODS
 from lib.metrics.retrieval import is_gold
 from lib.retrievers.judged import FIRST_STAGE, chosen, first_ranks, judged_pairs, judgements, verdicts
+from lib.schema import or_without_filings
 from lib.stats import Resampling, columns_of, percentiles
 from lib.study import Study
 
@@ -168,7 +168,7 @@ def measures(study: Study, methods: Sequence[str], contexts: Sequence[Context], 
     without one that would be judged now where the filings are not here."""
     made = {"context precision": lambda: precisions(study, methods, k) if methods else None}
     made["answer relevance"] = lambda: relevances(study, contexts) if contexts else None
-    found = {measure: with_filings(make) for measure, make in made.items()}
+    found = {measure: or_without_filings(make) for measure, make in made.items()}
     parts = [part.assign(measure=measure) for measure, part in found.items() if part is not None]
     return pd.concat(parts or [pd.DataFrame(columns=["measure", *SHOWN])], ignore_index=True)
 

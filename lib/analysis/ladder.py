@@ -26,11 +26,11 @@ from lib.ahead.ranker import (
 from lib.ahead.search import scored_by
 from lib.ahead.sets import DEPTH, TRAINED_ON, recalls, union_of
 from lib.ahead.views import ENCODED, VIEWS
-from lib.analysis.measured import with_filings
 from lib.evaluation import evaluate
 from lib.method import memoized
 from lib.methods import METHODS
 from lib.metrics.frame import Metrics
+from lib.schema import or_without_filings
 from lib.stats import LEVELS, Resampling, holm, with_p_holm
 from lib.study import Study
 
@@ -93,7 +93,7 @@ def rung_recalls(study: Study, k: int = 5) -> dict[str, pd.DataFrame]:
     ``whole_<seed>`` is the last rung, the method itself, under one seed. There are no rungs where they are not known at
     this k and need filings that are not here.
     """
-    return with_filings(lambda: _rung_recalls(study, k), {metric: pd.DataFrame() for metric in RECALLS})
+    return or_without_filings(lambda: _rung_recalls(study, k), {metric: pd.DataFrame() for metric in RECALLS})
 
 
 def _rung_recalls(study: Study, k: int) -> dict[str, pd.DataFrame]:
@@ -145,7 +145,7 @@ def mean_recalls(
 ) -> pd.DataFrame:
     """The recalls of each question, mean over the first seeds or all: question_id, set, question_type, company,
     doc_recall, page_recall; empty where they are not known and cannot be computed here."""
-    drawn = with_filings(
+    drawn = or_without_filings(
         lambda: [nested_recalls(study, variant, seed, sets) for seed in seeds_of(study, variant)[:n_seeds]]
     )
     if drawn is None:

@@ -4,18 +4,15 @@ Times were measured apart from the runs, all rows alike, by code that stands in 
 a time, the same questions for every row.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TypeVar
 
 import pandas as pd
 
 from lib.models.weights import weights_hash
-from lib.schema import NeedsFilings
 from lib.study import Study
 from lib.typed import read_csv
 
-Value = TypeVar("Value")
 TIMES = "times.csv"
 #: Medians and quartiles of seconds per question, mean tokens of a language model and pairs of a cross-encoder per
 #: question, and seconds to index all filings (NaN where a stage was not timed).
@@ -25,14 +22,6 @@ TIME_COLUMNS = (
 SPEEDS = "speed/encoders", 2  # stage and version
 #: The encoders that are measured, and the tokens that each reads of a text.
 MODELS = {"minilm": 256, "bge-small-int8": 256, "bge-small": 256}
-
-
-def with_filings(make: Callable[[], Value], otherwise: Value | None = None) -> Value | None:
-    """What ``make`` gives; ``otherwise`` where it needs filings that are not on this machine."""
-    try:
-        return make()
-    except NeedsFilings:
-        return otherwise
 
 
 def known_file(study: Study, name: str) -> Path | None:

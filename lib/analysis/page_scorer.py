@@ -11,13 +11,13 @@ import pandas as pd
 
 from lib import runs
 from lib.analysis import mistakes
-from lib.analysis.measured import with_filings
 from lib.folds import By
 from lib.metrics.retrieval import doc_recall, page_recall
 from lib.page_scorer import full, light
 from lib.page_scorer.pages import base_vectors, folds, load_records
 from lib.page_scorer.search import ORDERS, page_run, scorer_scores, search_pages_first
 from lib.retrievers import matched
+from lib.schema import or_without_filings
 from lib.stats import Resampling, columns_of
 from lib.study import Study
 
@@ -84,7 +84,7 @@ def measurements(study: Study, k: int = 5) -> Measurements:
 
 def known_measurements(study: Study, k: int) -> Measurements:
     """:func:`measurements`; no rows where they would be made now and the filings are not here."""
-    return with_filings(lambda: measurements(study, k), measurements_of(pd.DataFrame(columns=COLUMNS)))
+    return or_without_filings(lambda: measurements(study, k), measurements_of(pd.DataFrame(columns=COLUMNS)))
 
 
 def measurements_of(rows: pd.DataFrame) -> Measurements:

@@ -13,9 +13,9 @@ import pandas as pd
 from lib.analysis.answered import CHUNKINGS_READ
 from lib.analysis.breakdowns import group_interval
 from lib.analysis.facts import facts
-from lib.analysis.measured import with_filings
 from lib.data.chunks import count_tokens
 from lib.metrics.frame import Metrics, Run
+from lib.schema import or_without_filings
 from lib.stats import Resampling, percentiles, resampled_sums
 from lib.study import Study
 
@@ -49,7 +49,7 @@ def papers_tables(study: Study, metrics: Metrics) -> pd.DataFrame:
     draws = Resampling.of(study)
     makers = (by_kind, by_type, answers, correlated, chunkings, tuned)
     rows = [row for make in makers for row in make(study, metrics, draws)]
-    corpus = with_filings(partial(corpus_sizes, study))
+    corpus = or_without_filings(partial(corpus_sizes, study))
     rows += [] if corpus is None else list(_of_corpus(corpus))
     return pd.DataFrame(rows, columns=COLUMNS)
 

@@ -113,14 +113,14 @@ def of_collection(study: Study, others: Iterable[Callable[[], Study]]) -> dict[s
         with suppress(StudyError):
             other = open_other()
             if other.dataset.filings_digest == study.dataset.filings_digest:
-                other.outputs = other.home  # the chapter's own outputs are the study's
-                found.setdefault(other.dataset.name, other)
+                found.setdefault(other.dataset.name, other.replaced(outputs=other.home))
     return {name: found[name] for name in sorted(found, key=lambda name: (*KNOWN, name).index(name))}
 
 
 def over_same_filings(study: Study) -> dict[str, Study]:
     """:func:`of_collection` of the question sets that Ahead is trained on."""
     given = {"results": "published" if study.published else "fresh", "say": lambda line: None}
+    given["artifacts"] = study.home.parents[1]
     collection = study.dataset.collection
     names = ("", *SETS[collection]) if collection in SETS else ()
     return of_collection(

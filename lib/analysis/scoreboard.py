@@ -27,7 +27,6 @@ from lib.analysis import judged, statistic
 from lib.analysis.breakdowns import MIN_COMPANIES, MIN_QUESTIONS
 from lib.analysis.claims import CHANGED_LEAST, COMPONENTS, MARGIN, PATH, Claim, Entry, claims, entry, pairs_of
 from lib.analysis.failures import FIGURE_SHARE, failed_questions
-from lib.analysis.measured import with_filings
 from lib.analysis.page_scorer import SCORERS
 from lib.analysis.statistic import ALPHA, DECIDED, DRAWN, INCONCLUSIVE, Finding, decide
 from lib.analysis.weights import CHOOSING, by_weight, sweep
@@ -38,7 +37,7 @@ from lib.method_sets import best_standard
 from lib.methods import METHODS, PAIRS
 from lib.metrics.frame import Metrics, long_frame
 from lib.published import METRICS_FILE
-from lib.schema import StudyError
+from lib.schema import StudyError, or_without_filings
 from lib.stats import Resampling
 from lib.study import Study
 from lib.typed import content_digest
@@ -290,7 +289,7 @@ def failures_of_fusion(study: Study, metrics: Metrics) -> dict[Measure, pd.Serie
         return {}
     fused, *both = (metrics[row, "doc_recall", 5] for row in ("hybrid_rrf", "bm25", "dense"))
     measures = {("hybrid_rrf", "missed_by_both", None): sum(both)[fused == 0] == 0}
-    if (asked := with_filings(lambda: failed_questions(study, "hybrid_rrf"))) is not None:
+    if (asked := or_without_filings(lambda: failed_questions(study, "hybrid_rrf"))) is not None:
         asked = asked.set_index("question_id").astype({"is_found": bool})
         failed, found = asked[~asked["is_found"]], asked[asked["is_found"]]
         usual = (found if len(found) else failed)["term_share"].median()
@@ -326,7 +325,7 @@ def by_kept_pages(kept: pd.DataFrame, questions: pd.Series) -> dict[Measure, pd.
 def judge_labels(study: Study, metrics: Metrics) -> pd.DataFrame | None:
     """The labels of the judge of corrective RAG (:func:`lib.analysis.judged.labels_of_first`); None where it is not
     measured, or where labels need filings that are not here."""
-    return with_filings(lambda: judged.labels_of_first(study)) if "crag" in metrics else None
+    return or_without_filings(lambda: judged.labels_of_first(study)) if "crag" in metrics else None
 
 
 def power_by_source(board: pd.DataFrame) -> pd.DataFrame:

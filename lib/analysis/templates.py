@@ -12,13 +12,13 @@ from lib.ahead.ranker import WHOLE, WITH_KINDS, without_twins
 from lib.ahead.search import scored_by
 from lib.ahead.sets import all_questions
 from lib.analysis.ladder import RECALLS, nested_recalls, seeds_of
-from lib.analysis.measured import with_filings
 from lib.evaluation import evaluate
 from lib.filings import templates
 from lib.folds import By
 from lib.method_sets import measured
 from lib.metrics.frame import Metrics
 from lib.retrievers import matched
+from lib.schema import or_without_filings
 from lib.stats import Resampling, compare
 from lib.study import Study
 
@@ -61,7 +61,7 @@ def of_questions(study: Study) -> pd.DataFrame:
 
     params = {"pages": study.digest("pages"), "inputs": study.inputs_digest("ahead_untrained")}
     params |= {"rule": templates.VERSION}
-    stored = with_filings(lambda: study.store.frame("analysis/templates", params, make, VERSION, public=True))
+    stored = or_without_filings(lambda: study.store.frame("analysis/templates", params, make, VERSION, public=True))
     return pd.DataFrame(columns=QUESTION_COLUMNS) if stored is None else stored
 
 
@@ -71,7 +71,7 @@ def recalls(study: Study, method: str, k: int = 5) -> dict[By, pd.DataFrame]:
     forms, is_measured = TRAINED[method], {name for name, _ in measured(study.profile)}
     if f"{method}_template" not in is_measured and not isinstance(forms["template"], str):
         forms = {by: form for by, form in forms.items() if by != "template"}  # a variant that is not trained here
-    found = {by: with_filings(lambda form=form: _recalls(study, form, k)) for by, form in forms.items()}
+    found = {by: or_without_filings(lambda form=form: _recalls(study, form, k)) for by, form in forms.items()}
     return {by: one for by, one in found.items() if one is not None}
 
 

@@ -9,7 +9,6 @@ import pandas as pd
 
 from lib import runs
 from lib.analysis.encoders import BETTER
-from lib.analysis.measured import with_filings
 from lib.analysis.templates import strictest_of
 from lib.data.locate import UNSEEN
 from lib.evaluation import evaluate_all, evaluate_given
@@ -18,7 +17,7 @@ from lib.metrics.frame import Metrics
 from lib.page_scorer import light
 from lib.page_scorer.search import search_pages_first
 from lib.retrievers.matched import run_within
-from lib.schema import NeedsFilings, StudyError
+from lib.schema import NeedsFilings, StudyError, or_without_filings
 from lib.stats import Resampling, compare, compare_pairs
 from lib.studies import open_study
 from lib.study import Study
@@ -80,14 +79,13 @@ def unseen_study(study: Study) -> Study:
         other = open_study(UNSEEN, study.profile.name, results, study.chapter, **given)
     except StudyError as missing:
         raise NeedsFilings(f"{UNSEEN} under profile {study.profile.name}: {missing}") from None
-    other.outputs = other.home  # the chapter's own outputs are the study's
-    return other
+    return other.replaced(outputs=other.home)  # the chapter's own outputs are the study's
 
 
 def unseen_beside(study: Study) -> Study | None:
     """:func:`unseen_study` of FinanceBench, beside which the first page shows it; None of other questions, and where it
     is neither published nor here."""
-    return with_filings(lambda: unseen_study(study)) if study.dataset.name == "financebench" else None
+    return or_without_filings(lambda: unseen_study(study)) if study.dataset.name == "financebench" else None
 
 
 def fates(sets: Mapping[str, Study], methods: Collection[str], k: int) -> pd.DataFrame:

@@ -7,12 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from lib.analysis.measured import with_filings
 from lib.method_sets import measured
 from lib.models.vectors import chunk_index, of_windows
 from lib.retrievers.chroma import n_windows, where_of
 from lib.retrievers.dense import question_vectors
-from lib.schema import CONDITIONS, Condition
+from lib.schema import CONDITIONS, Condition, or_without_filings
 from lib.study import Study
 
 EXACT, IN_STORE = "dense", "dense_chroma"
@@ -38,7 +37,7 @@ def agreement(exact: pd.DataFrame, found: pd.DataFrame, depths: Sequence[int]) -
 
 def times(study: Study) -> pd.DataFrame:
     """Median seconds of :func:`search_times`, conditions × methods; no rows where no search was, or can be, timed."""
-    found = with_filings(lambda: search_times(study)) if conditions(study) else None
+    found = or_without_filings(lambda: search_times(study)) if conditions(study) else None
     found = pd.DataFrame(columns=TIME_COLUMNS) if found is None else found
     found = found.pivot(index="condition", columns="method", values="search_s")
     return found.reindex(columns=[EXACT, IN_STORE]).astype(float)

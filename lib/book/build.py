@@ -164,7 +164,7 @@ def lay_out(study: Study, target: Path) -> None:
 def config(study: Study) -> dict:
     """jupyter-book's configuration, with what this book states of itself on every page."""
     found = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
-    if study.published and (study.provenance or not study.has_text):
+    if study.published and (study.has_used_published_runs or not study.has_text):
         footer = study.published.sentence
     else:
         made = read_json(study.outputs / "manifest.json")

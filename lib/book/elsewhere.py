@@ -11,12 +11,11 @@ import pandas as pd
 import yaml
 
 from lib.analysis.calibration import ALL, systems
-from lib.analysis.measured import with_filings
 from lib.diagnose.judged import judged, metrics_of
 from lib.diagnose.run_file import read_run
 from lib.files import ROOT
 from lib.metrics.frame import Metrics
-from lib.schema import Condition
+from lib.schema import Condition, or_without_filings
 from lib.stats import Resampling, columns_of, wilson
 from lib.study import Study
 
@@ -117,7 +116,7 @@ def _means(draws: Resampling, values: Mapping[str, pd.Series], answered: Sequenc
 def labelled_systems(study: Study) -> pd.DataFrame:
     """The systems whose answers people labelled, by what they were given: given, system, n (questions), and each of
     LABELS, shares of all answers, with ``_low`` and ``_high`` (Wilson); without rows where no labels are known."""
-    table, rows = with_filings(lambda: systems(study), pd.DataFrame(columns=["kind"])), []
+    table, rows = or_without_filings(lambda: systems(study), pd.DataFrame(columns=["kind"])), []
     for one in table[table["kind"] == ALL].itertuples():
         model, _, given = one.system.partition("_")
         row = {"given": given, "system": MODELS.get(model, model), "n": one.n}

@@ -10,7 +10,6 @@ import pandas as pd
 from PIL import Image
 
 from lib.analysis.failures import OF_PAGES, pages_missed
-from lib.analysis.measured import with_filings
 from lib.analysis.unseen import unseen_study
 from lib.analysis.walked import (
     GOLD,
@@ -32,7 +31,7 @@ from lib.data.pdf import picture
 from lib.filings.identity import asked_period
 from lib.retrievers.matched import fits_best
 from lib.retrievers.tables import identities, sheet_of, texts_of_pages
-from lib.schema import StudyError
+from lib.schema import StudyError, or_without_filings
 from lib.show.display import markdown_table
 from lib.show.markup import Markup, escape
 from lib.show.tables import title
@@ -244,7 +243,7 @@ def of_text(study: Study) -> dict | None:
     it; None in the books of other datasets, and where no run of them is here."""
     if (
         study.dataset.name not in ("financebench", UNSEEN)
-        or (other := with_filings(lambda: unseen_study(study))) is None
+        or (other := or_without_filings(lambda: unseen_study(study))) is None
     ):
         return None
     asked = other.questions[other.questions["question_type"] == OF_REPORT]

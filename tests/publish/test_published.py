@@ -46,7 +46,8 @@ def without(results, no_filings, tmp_path) -> Study:
 
 
 def test_keys_runs_metrics_and_derived_frames_are_the_published_ones_and_captions_say_so(without, study, results):
-    assert without.provenance == study.provenance == ""
+    assert not without.has_used_published_runs
+    assert not study.has_used_published_runs
     for name in ("filings", "pages", "chunks", "questions", "evidence"):
         assert without.digest(name) == study.digest(name), name
     for condition in CONDITIONS:
@@ -56,7 +57,7 @@ def test_keys_runs_metrics_and_derived_frames_are_the_published_ones_and_caption
     pd.testing.assert_frame_equal(found.astype(expected.dtypes), expected)
     pd.testing.assert_frame_equal(counts(without), counts(study))
     assert {entry.origin for entry in without.store.log.values()} == {"published"}
-    assert f"manifest {results.digest[:10]}" in without.provenance
+    assert without.has_used_published_runs
     assert without.questions["gold_pages"].tolist() == [[2], [1], [0]]
     assert not {"question", "answer", "evidence"} & set(without.questions)
     with pytest.raises(NeedsFilings, match="chunks needs the filings"):
@@ -145,7 +146,7 @@ OTHERS = ("04_page_scorer", "06_generation", "08_claims", "09_question_sets", "1
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("name", [*OFTEN, *(pytest.param(name, marks=pytest.mark.slow) for name in OTHERS)])
 def test_without_filings_a_chapter_shows_what_is_published(name, no_filings, tmp_path, monkeypatch):
-    monkeypatch.setattr(studies, "Study", lambda *given: Study(*given[:4], tmp_path, *given[5:]))
+    monkeypatch.setattr(studies, "Study", lambda *given, **named: Study(*given[:4], tmp_path, *given[5:], **named))
     monkeypatch.setenv(studies.OUTPUTS_VARIABLE, str(tmp_path / "outputs"))
     log = run_chapter(name, "")["study"].store.log
     assert {stage for (stage, _), entry in log.items() if entry.origin != "published"} <= {"analysis/claims"}
