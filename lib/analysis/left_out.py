@@ -10,9 +10,9 @@ import pandas as pd
 
 from lib.analysis.measured import TIME_COLUMNS, TIMES
 from lib.chunkings import sizes
+from lib.frames import read_csv
 from lib.methods import METHODS, PAIRS, TEXTS, TRAINING
 from lib.published import RESULTS, Published
-from lib.typed import read_csv
 
 TIMED_ON = "financebench"
 #: What kind of row it is, the first that holds.

@@ -10,10 +10,10 @@ from typing import TypeVar
 
 import pandas as pd
 
+from lib.frames import read_csv
 from lib.models.weights import weights_hash
 from lib.schema import NeedsFilings
 from lib.study import Study
-from lib.typed import read_csv
 
 Value = TypeVar("Value")
 TIMES = "times.csv"

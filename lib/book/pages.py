@@ -16,9 +16,9 @@ from lib.analysis.facts import SOURCES, facts
 from lib.book.headline import write_headline
 from lib.book.leaderboard import leaderboard_page
 from lib.book.manifest import licence_of, read_summary
+from lib.book.page_templates import filled
 from lib.book.questions import questions_page
 from lib.book.reported import reported_page
-from lib.book.templates import filled
 from lib.book.walkthrough import walkthrough_page
 from lib.files import ROOT
 from lib.method import AHEAD, MATCHED, OWN, SCORERS, STORED, Method
