@@ -10,6 +10,7 @@ import pandas as pd
 
 from lib.exports import metrics_csv
 from lib.files import exclusively
+from lib.frames import content_digest, read_csv, read_table, table_bytes
 from lib.method import memoized
 from lib.metrics import METRICS, answers, overlap, pooled, retrieval, right
 from lib.metrics.frame import HEADLINE, Metrics
@@ -18,7 +19,6 @@ from lib.schema import CONDITIONS, Condition, StudyError
 from lib.stats import Resampling
 from lib.store import Entry
 from lib.study import Study
-from lib.typed import content_digest, read_csv, read_table, table_bytes
 
 VERSION = 2  # raised with every new or changed metric of runs
 SUMMARY, SUMMARY_FILE = "summary", "summary.csv"

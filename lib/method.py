@@ -24,6 +24,21 @@ from lib.store import Store
 #: that one alone (APART).
 MAIN, MATCHED, ORDERED, GENERAL, STORED, STRICT = OWN = ("main", "matched", "ordered", "general", "stored", "strict")
 APART = (STORED, STRICT)
+#: What a method does that plain search does not; after a metadata match, what else it does does not count.
+PURPOSES = (
+    PLAIN := "One plain search",
+    FUSION := "Fusion",
+    REWRITING := "Query rewriting",
+    RERANKING := "Rerankers",
+    READING := "Chunks read by a language model",
+    CONTEXT := "Context before each chunk",
+    OTHER_CHUNKS := "Other chunks",
+    TABLES := "Tables and titles as text",
+    METADATA := "Metadata match",
+    COVER_PAGES := "Metadata match from cover pages",
+    SCORERS := "Page scorers",
+    AHEAD := "Ahead",
+)
 
 
 class Search(Protocol):
@@ -97,6 +112,7 @@ class Method:
     pipeline: str  # what happens to a question, step by step
     source: str  # keys of the bibliography
     score: Callable[..., np.ndarray]
+    purpose: str  # of PURPOSES
     settings: tuple[str, ...] = ()  # sections of the profile that the scores depend on
     uses: tuple[str, ...] = ()  # methods whose runs this one reads
     options: Mapping[str, object] = field(default_factory=dict)  # keyword arguments of ``score``, JSON-able

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from lib.method import APART, GENERAL, MAIN, MATCHED, OWN
+from lib.method import APART, GENERAL, MAIN, MATCHED, OWN, SCORERS
 from lib.methods import METHODS
 from lib.metrics.frame import best
 from lib.profile import Settings
@@ -107,7 +107,7 @@ def by_knowledge(names: Sequence[str]) -> dict[str, list[str]]:
             not row.is_trained and row.family not in (MATCHED, GENERAL)
         ),
         "Untrained, after the metadata match": lambda row: row.family == MATCHED,
-        "Page scorers": lambda row: row.is_trained and row.name.startswith("page_scorer"),
+        "Page scorers": lambda row: row.is_trained and row.purpose == SCORERS,
     }
     members = {group: sorted(name for name in names if is_in(METHODS[name])) for group, is_in in groups.items()}
     return {group: names for group, names in members.items() if names}

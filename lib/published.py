@@ -19,10 +19,10 @@ import pandas as pd
 
 from lib.data.layout import Dataset
 from lib.files import ROOT, digest_of_file
+from lib.frames import read_csv, read_table
 from lib.profile import Settings
 from lib.runs import placed
 from lib.schema import FILING_COLUMNS, FURTHER_PAGES, PUBLISHED_COLUMNS, RUN_COLUMNS, StudyError
-from lib.typed import read_csv, read_table
 
 RESULTS = ROOT / "book" / "results"
 MANIFEST, RUNS_FILE, METRICS_FILE = "manifest.json", "runs.parquet", "metrics.parquet"

@@ -23,8 +23,8 @@ from pathlib import Path
 import pandas as pd
 
 from lib.files import digest_of, digest_of_file, exclusively, report, temporary_path
+from lib.frames import read_frame, write_frame
 from lib.schema import StudyError
-from lib.typed import read_frame, write_frame
 
 RECORD = "entry.json"
 FRAME, PRIVATE_FRAME, VALUE = "frame.csv", "frame.parquet", "value.json"

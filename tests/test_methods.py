@@ -5,7 +5,7 @@ import inspect
 import pytest
 
 from lib.chunkings.table import CHUNKINGS
-from lib.method import MATCHED, OWN, STRICT, memoized
+from lib.method import MATCHED, OWN, PLAIN, STRICT, memoized
 from lib.method_sets import baselines, chosen, compared, in_comparisons, measured, of_family
 from lib.methods import METHODS, row
 from lib.profile import load_profile
@@ -52,7 +52,16 @@ def test_a_row_needs_what_it_uses_needs_and_a_second_row_of_a_name_is_an_error()
     assert reranked.needs == ("language model", "metadata", "cross-encoder")
     assert (reranked.changes, reranked.conditions) == ("multi_hyde_records", ("standard",))
     with pytest.raises(ValueError, match="dense"):
-        row("dense", title="Dense", pipeline="question", score=reranked.score)
+        row("dense", title="Dense", pipeline="question", score=reranked.score, purpose=PLAIN)
+
+
+def test_a_row_that_does_not_say_what_it_does_beyond_plain_search_is_an_error_and_is_not_added():
+    said = {"title": "Mine", "pipeline": "question", "score": METHODS["rerank"].score}
+    with pytest.raises(TypeError, match="purpose"):
+        row("mine", **said)
+    with pytest.raises(ValueError, match=r"mine has the purpose 'reranker'; .*Rerankers"):
+        row("mine", **said, purpose="reranker")
+    assert "mine" not in METHODS
 
 
 def test_methods_are_named_in_a_list_or_in_a_text():

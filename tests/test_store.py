@@ -14,9 +14,9 @@ import pytest
 
 from lib.cache import Cache
 from lib.files import digest_of
+from lib.frames import content_digest
 from lib.schema import StudyError
 from lib.store import RECORD, Store
-from lib.typed import content_digest
 
 
 class Computation:

@@ -7,12 +7,12 @@ import numpy as np
 import pandas as pd
 
 from lib.evaluation import ANSWER_COLUMNS, METRIC_COLUMNS, SUMMARY_COLUMNS, SUMMARY_FILE, read_metrics, summarise
+from lib.frames import read_csv
 from lib.metrics.pooled import answering_pages, pooled_metrics
 from lib.metrics.retrieval import is_gold, retrieval_metrics
 from lib.published import ANSWERS_FILE, OF_RUN, Published
 from lib.schema import CONDITIONS
 from lib.stats import Resampling
-from lib.typed import read_csv
 
 EXACT = 1e-9
 LAST_DIGIT = 5.1e-7  # half of the last digit that summary.csv has

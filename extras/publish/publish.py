@@ -27,6 +27,7 @@ from lib.book.notebooks import chapters, read_json
 from lib.evaluation import SUMMARY, SUMMARY_FILE, in_order, read_metrics
 from lib.exports import questions_csv
 from lib.files import ROOT, digest_of_file
+from lib.frames import table_bytes
 from lib.method_sets import measured
 from lib.metrics.pooled import FOLDER
 from lib.models.written import read_records
@@ -34,7 +35,6 @@ from lib.page_scorer.full import finished_folds
 from lib.schema import StudyError
 from lib.show.output import PAGE_COMMENT
 from lib.study import GENERATIONS, Study
-from lib.typed import table_bytes
 
 SHOWN = re.compile(r"\.\./((?:tables|figures)/[\w.-]+)")  # in a cell's markdown
 BESIDE = (published.ANSWERS_FILE, TIMES, GROWTH, STORES, COSTS, ENGINES)  # published where they are here

@@ -4,7 +4,7 @@ import pandas as pd
 
 from lib.analysis import reading
 from lib.analysis.question_sets import over_same_filings
-from lib.analysis.templates import TRAINED, strictest_of
+from lib.analysis.strict_folds import TRAINED, strictest_of
 from lib.analysis.unseen import unseen_beside
 from lib.evaluation import evaluate_all
 from lib.method_sets import measured

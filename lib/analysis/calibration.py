@@ -14,7 +14,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from lib.analysis.judged import agreement_of, kappa_of
+from lib.analysis.judge import agreement_of, kappa_of
 from lib.data.labelled import REFUSED, RIGHT, labelled_answers, labels_digest
 from lib.folds import assign_folds
 from lib.keys import data_file_digests

@@ -11,13 +11,13 @@ from lib.analysis.calibration import NUMBER, systems
 from lib.analysis.question_sets import over_same_filings
 from lib.analysis.unseen import CONTRASTS, contrasts, unseen_beside
 from lib.evaluation import SUMMARY_FILE, evaluate_all, read_metrics
+from lib.frames import read_csv
 from lib.method_sets import measured
 from lib.metrics.frame import Metrics
 from lib.published import ANSWERS_FILE, Published
 from lib.schema import or_without_filings
 from lib.stats import Resampling
 from lib.study import Study
-from lib.typed import read_csv
 
 UNSEEN_ROWS = ("dense", "dense_records", "hybrid_rrf_records", "ahead_general", "ahead")
 TYPES = (

@@ -9,9 +9,10 @@ from collections.abc import Mapping
 import pandas as pd
 
 from lib.analysis.measured import TIME_COLUMNS, TIMES
+from lib.chunkings import sizes
+from lib.frames import read_csv
 from lib.methods import METHODS, PAIRS, TEXTS, TRAINING
 from lib.published import RESULTS, Published
-from lib.typed import read_csv
 
 TIMED_ON = "financebench"
 #: What kind of row it is, the first that holds.
@@ -19,7 +20,7 @@ KINDS = {
     "asks a language model": lambda row: TEXTS in row.needs,
     "reads pairs with a cross-encoder": lambda row: PAIRS in row.needs,
     "is trained on questions": lambda row: TRAINING in row.needs,
-    "searches chunks of another size": lambda row: row.chunking.startswith("fixed_"),
+    "searches chunks of another size": lambda row: row.chunking in sizes.NAMES,
     "searches chunks by elements or tables": lambda row: bool(row.chunking),
     "searches the study's own chunks": lambda row: True,
 }

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pandas as pd
 
+from lib.frames import read_csv
 from lib.models.weights import weights_hash
 from lib.study import Study
-from lib.typed import read_csv
 
 TIMES = "times.csv"
 #: Medians and quartiles of seconds per question, mean tokens of a language model and pairs of a cross-encoder per

@@ -27,6 +27,7 @@ from lib.evaluation import read_metrics
 from lib.files import read_yaml
 from lib.filings.identity import years_in
 from lib.filings.names import names_company
+from lib.frames import read_frame
 from lib.method_sets import compared
 from lib.metrics.frame import Metrics
 from lib.published import METRICS_FILE, Published
@@ -36,7 +37,6 @@ from lib.stats import Resampling, columns_of, percentiles, resampled_sums
 from lib.store import FRAME
 from lib.studies import open_study
 from lib.study import Study
-from lib.typed import read_frame
 
 STAGE, VERSION = "analysis/question-features", 2
 KNOWN = ("financebench", "page-questions")  # analysts' questions, and those that were written from a page

@@ -23,7 +23,7 @@ from itertools import combinations, product
 import numpy as np
 import pandas as pd
 
-from lib.analysis import judged, statistic
+from lib.analysis import judge, statistic
 from lib.analysis.breakdowns import MIN_COMPANIES, MIN_QUESTIONS
 from lib.analysis.claims import CHANGED_LEAST, COMPONENTS, MARGIN, PATH, Claim, Entry, claims, entry, pairs_of
 from lib.analysis.failures import FIGURE_SHARE, failed_questions
@@ -32,6 +32,7 @@ from lib.analysis.statistic import ALPHA, DECIDED, DRAWN, INCONCLUSIVE, Finding,
 from lib.analysis.weights import CHOOSING, by_weight, sweep
 from lib.evaluation import METRIC_COLUMNS, read_metrics
 from lib.files import digest_of_file
+from lib.frames import content_digest
 from lib.method import Method
 from lib.method_sets import best_standard
 from lib.methods import METHODS, PAIRS
@@ -40,7 +41,6 @@ from lib.published import METRICS_FILE
 from lib.schema import StudyError, or_without_filings
 from lib.stats import Resampling
 from lib.study import Study
-from lib.typed import content_digest
 
 BOUND, REPLACED, SAME = "bound", "treatment replaced", "same as another"
 NOT_TESTED, NOT_MEASURED = "not tested", "not measured"
@@ -300,7 +300,7 @@ def failures_of_fusion(study: Study, metrics: Metrics) -> dict[Measure, pd.Serie
 
 def corrections(labels: pd.DataFrame, questions: pd.Series) -> dict[Measure, pd.Series]:
     """Where corrective RAG ``corrected``: the judge called none of the first chunks useful."""
-    is_useful = labels["label"].eq(judged.USEFUL).groupby(labels["question_id"]).any()
+    is_useful = labels["label"].eq(judge.USEFUL).groupby(labels["question_id"]).any()
     return {("crag", "corrected", None): ~is_useful.reindex(questions, fill_value=False)}
 
 
@@ -323,9 +323,9 @@ def by_kept_pages(kept: pd.DataFrame, questions: pd.Series) -> dict[Measure, pd.
 
 
 def judge_labels(study: Study, metrics: Metrics) -> pd.DataFrame | None:
-    """The labels of the judge of corrective RAG (:func:`lib.analysis.judged.labels_of_first`); None where it is not
+    """The labels of the judge of corrective RAG (:func:`lib.analysis.judge.labels_of_first`); None where it is not
     measured, or where labels need filings that are not here."""
-    return or_without_filings(lambda: judged.labels_of_first(study)) if "crag" in metrics else None
+    return or_without_filings(lambda: judge.labels_of_first(study)) if "crag" in metrics else None
 
 
 def power_by_source(board: pd.DataFrame) -> pd.DataFrame:
@@ -376,7 +376,7 @@ def board_of(
     softmax = swept.get(CHOOSING["softmax"])
     more = beside(study, metrics, kept_pages=kept_pages, softmax=softmax, labels=labels, numbers=numbers)
     whole, sweeps = metrics + Metrics(more), {row: by_weight(values) for row, values in swept.items()}
-    low = None if labels is None else judged.with_gold_pages(study, labels)["kappa_low"]
+    low = None if labels is None else judge.with_gold_pages(study, labels)["kappa_low"]
     values = [content_digest(metrics.frame[METRIC_COLUMNS], more), *map(content_digest, sweeps.values())]
     params = {"claims": digest_of_file(PATH), "margin": MARGIN, "judge": low, **study.profile.significance}
     make = lambda: Scoreboard(study, whole, sweeps, low).scores().reset_index()  # noqa: E731

@@ -9,9 +9,10 @@ import pandas as pd
 
 from lib import runs
 from lib.analysis.encoders import BETTER
-from lib.analysis.templates import strictest_of
+from lib.analysis.strict_folds import strictest_of
 from lib.data.locate import UNSEEN
 from lib.evaluation import evaluate_all, evaluate_given
+from lib.frames import read_csv
 from lib.method_sets import measured
 from lib.metrics.frame import Metrics
 from lib.page_scorer import light
@@ -21,7 +22,6 @@ from lib.schema import NeedsFilings, StudyError, or_without_filings
 from lib.stats import Resampling, compare, compare_pairs
 from lib.studies import open_study
 from lib.study import Study
-from lib.typed import read_csv
 
 #: Name of a contrast to the row and the row that it is compared with, in page recall at 5 over all filings.
 CONTRASTS = {
@@ -90,7 +90,7 @@ def unseen_beside(study: Study) -> Study | None:
 
 def fates(sets: Mapping[str, Study], methods: Collection[str], k: int) -> pd.DataFrame:
     """What becomes of the gold pages of question sets, by name, in the first k chunks of those methods that each
-    measures; of a trained one with its strictest folds (:mod:`lib.analysis.templates`).
+    measures; of a trained one with its strictest folds (:mod:`lib.analysis.strict_folds`).
 
     Returns:
         set, head (of several sets the name and size in its first row, else empty), method, and the shares ``found``,

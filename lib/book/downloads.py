@@ -10,7 +10,7 @@ import pandas as pd
 from lib.analysis.measured import TIMES, known_table
 from lib.book.elsewhere import files_of
 from lib.book.leaderboard import ELSEWHERE, RUNS, other_sets
-from lib.book.templates import filled
+from lib.book.page_templates import filled
 from lib.diagnose.stored import stored_runs
 from lib.exports import exported_metrics, exported_run, questions_csv
 from lib.files import write_atomically

@@ -11,7 +11,7 @@ import pandas as pd
 import yaml
 
 from lib.analysis.calibration import ALL, systems
-from lib.diagnose.judged import judged, metrics_of
+from lib.diagnose.beside import judged, metrics_of
 from lib.diagnose.run_file import read_run
 from lib.files import ROOT
 from lib.metrics.frame import Metrics
@@ -77,7 +77,7 @@ def files_of(study: Study) -> list[Path]:
 
 
 def measured_elsewhere(study: Study) -> pd.DataFrame:
-    """The runs, and the study's rows beside them as :func:`lib.diagnose.judged.judged` has them: dense search, the best
+    """The runs, and the study's rows beside them as :func:`lib.diagnose.beside.judged` has them: dense search, the best
     standard method, matched dense search and Ahead, where they were measured under the run's condition.
 
     Returns:

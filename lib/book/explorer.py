@@ -19,25 +19,24 @@ from lib.answers.calculation import CALCULATED_STAGE, derivation
 from lib.book.headline import recalls
 from lib.book.leaderboard import other_sets
 from lib.book.manifest import read_summary
-from lib.book.notebooks import read_json, read_stages
+from lib.book.notebooks import read_stages
 from lib.book.outcomes import K, add_kinds, outcomes
 from lib.data.dataset import links_of
-from lib.data.locate import DATA, UNSEEN
+from lib.data.locate import UNSEEN, unseen_questions
 from lib.data.pdf import drawn
 from lib.diagnose.run_file import read_docnos
 from lib.diagnose.stored import stored_runs
 from lib.files import digest_of
+from lib.frames import read_csv
 from lib.method_sets import TRAINED, best_standard, measured
 from lib.models.written import read_records
 from lib.published import Published
 from lib.schema import Condition, NeedsFilings
 from lib.study import Study
-from lib.typed import read_csv
 
 MAX_TEXT = 500
 PICTURES = {"dpi": 64, "quality": 55}
 EFFORTS = "answers/effort/"  # stages of :func:`lib.answers.answers.efforts`, before the name of a context
-UNSEEN_FILE = DATA / UNSEEN / "data" / "unseen_questions.jsonl"  # whose texts are this study's own, CC BY 4.0
 
 
 def write_explorer(study: Study) -> None:
@@ -97,9 +96,7 @@ def published_data(published: Published) -> dict:
 
 def with_texts(question_set: str, data: dict) -> dict:
     """The data with the texts of questions, answers and evidence that the repository has."""
-    texts = (
-        {one["financebench_id"]: one for one in read_json(UNSEEN_FILE, lines=True)} if question_set == UNSEEN else {}
-    )
+    texts = unseen_questions() if question_set == UNSEEN else {}
     for question in data["questions"]:
         if one := texts.get(question["id"]):
             evidence = [[piece["evidence_page_num"], piece["evidence_text"]] for piece in one["evidence"]]

@@ -15,10 +15,10 @@ from lib.analysis.budget import by_budget, with_other_sets
 from lib.analysis.climb import CLIMB, K, climb, climb_unseen
 from lib.analysis.decisions import TREE, leaves
 from lib.analysis.ladder import LADDER, rung_recalls
-from lib.analysis.templates import strictest_of
+from lib.analysis.strict_folds import strictest_of
 from lib.analysis.unseen import better_encoder, fates, unseen_beside
 from lib.book.manifest import read_summary
-from lib.book.templates import filled
+from lib.book.page_templates import filled
 from lib.evaluation import read_metrics
 from lib.method import memoized
 from lib.method_sets import baselines, best_standard
@@ -84,7 +84,7 @@ class Found(NamedTuple):
     summary: pd.DataFrame  # SUMMARY_COLUMNS
     metrics: pd.DataFrame  # METRIC_COLUMNS
     unseen: finding.Unseen | None = None
-    strict: Strict = NO_FOLDS  # of the strictest folds: lib.analysis.templates.strictest_of
+    strict: Strict = NO_FOLDS  # of the strictest folds: lib.analysis.strict_folds.strictest_of
     tokens: Mapping[str, object] | None = None  # of equal numbers of tokens: lib.analysis.finding.by_tokens
     budgets: pd.DataFrame | None = None
     encoder: pd.DataFrame | None = None  # a better one on unseen companies: lib.analysis.unseen.better_encoder

@@ -16,11 +16,12 @@ from lib.analysis.measured import TIMES, known_table
 from lib.book import elsewhere
 from lib.book.manifest import read_summary
 from lib.book.notebooks import read_json
+from lib.book.page_templates import filled
 from lib.book.purposes import is_designed_here, purpose
-from lib.book.templates import filled
 from lib.data.locate import UNSEEN
 from lib.diagnose.stored import StoredRun, stored_runs
 from lib.evaluation import read_metrics, summarise
+from lib.frames import read_csv
 from lib.method import OWN
 from lib.method_sets import in_comparisons, measured
 from lib.methods import METHODS, NEEDS
@@ -32,7 +33,6 @@ from lib.show.markup import as_csv
 from lib.show.tables import reported_runs
 from lib.stats import Resampling, means
 from lib.study import Study
-from lib.typed import read_csv
 
 K = 5
 RUNS = "runs/standard"  # the folder of runs of the book's own set, in ``_static``

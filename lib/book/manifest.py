@@ -19,6 +19,7 @@ from lib.book.notebooks import chapters, read_json, read_stages
 from lib.evaluation import evaluate, merge_metrics, metrics_entry, write_summary
 from lib.exports import exported_metrics, exported_run
 from lib.files import ROOT
+from lib.frames import read_csv, read_table
 from lib.method_sets import measured
 from lib.models.encoders import automatic_precision, gpu
 from lib.models.weights import models_of
@@ -26,7 +27,6 @@ from lib.published import ANSWERS_FILE, METRICS_FILE
 from lib.runs import trec_lines
 from lib.schema import Condition
 from lib.study import Study
-from lib.typed import read_csv, read_table
 
 SOURCES = "lib notebooks book data _config.yml _toc.yml requirements.txt :!book/results".split()
 UNKNOWN = "unknown"  # in place of a commit

@@ -16,12 +16,12 @@ from lib.analysis.facts import SOURCES, facts
 from lib.book.headline import write_headline
 from lib.book.leaderboard import leaderboard_page
 from lib.book.manifest import licence_of, read_summary
+from lib.book.page_templates import filled
 from lib.book.questions import questions_page
 from lib.book.reported import reported_page
-from lib.book.templates import filled
 from lib.book.walkthrough import walkthrough_page
 from lib.files import ROOT
-from lib.method import MATCHED, OWN, Method
+from lib.method import AHEAD, MATCHED, OWN, SCORERS, STORED, Method
 from lib.method_sets import of_family, siblings
 from lib.methods import METHODS
 from lib.metrics import METRIC_TITLES
@@ -76,8 +76,10 @@ def group_of(method: Method) -> str:
         return next(one["name"] for one in sources if one["bibliography"].startswith(method.family))
     if method.family == MATCHED:
         return "After the metadata match"
-    groups = {"page_scorer": "Page scorers", "ahead": "Ahead", "dense_chroma": "Vector store"}
-    return next((group for start, group in groups.items() if method.name.startswith(start)), "Standard methods")
+    if method.family == STORED:
+        return "Vector store"
+    has_own = method.purpose == AHEAD or (method.purpose == SCORERS and method.is_trained)
+    return method.purpose if has_own else "Standard methods"
 
 
 def card(study: Study, method: Method, summary: pd.DataFrame) -> str:

@@ -12,11 +12,11 @@ from jinja2 import UndefinedError
 
 from lib.analysis import encoders, finding
 from lib.analysis.reading import TESTED_AT
-from lib.analysis.templates import strictest, strictest_of
+from lib.analysis.strict_folds import strictest, strictest_of
 from lib.analysis.unseen import CONTRASTS
 from lib.book.headline import STRICT, Strict
 from lib.book.manifest import read_summary
-from lib.book.templates import filled, filled_text
+from lib.book.page_templates import filled, filled_text
 from lib.files import read_yaml
 from lib.show.display import seconds, typeset
 from lib.show.markup import Markup, escape

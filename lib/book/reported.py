@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pandas as pd
 
 from lib.analysis.facts import SOURCES, Facts, facts
-from lib.book.templates import filled
+from lib.book.page_templates import filled
 from lib.metrics import METRIC_TITLES
 from lib.metrics.overlap import bleu_signature
 from lib.schema import IN_WORDS

@@ -1,7 +1,6 @@
 """The page that follows one question from its words to the answer, and one about text that no page may be shown of."""
 
 import io
-import json
 import re
 from collections.abc import Mapping, Sequence
 from itertools import groupby, pairwise
@@ -25,8 +24,8 @@ from lib.analysis.walked import (
     wrong_and_missed,
 )
 from lib.answers.calculation import named_filings
-from lib.book.templates import filled
-from lib.data.locate import DATA, UNSEEN
+from lib.book.page_templates import filled
+from lib.data.locate import UNSEEN, unseen_questions
 from lib.data.pdf import picture
 from lib.filings.identity import asked_period
 from lib.retrievers.matched import fits_best
@@ -44,7 +43,6 @@ from lib.study import Study
 
 K = 5
 OF_REPORT = "novel-generated"  # questions that only one report lets one ask
-UNSEEN_QUESTIONS = DATA / UNSEEN / "data" / "unseen_questions.jsonl"
 PICTURES = {"dpi": 80, "quality": 60}
 AROUND = 1  # rows that are shown above and below one that is read
 EARLIER = re.compile(r"\bat\(([^()]+), (\d{4})\)")
@@ -251,8 +249,7 @@ def of_text(study: Study) -> dict | None:
     if len(runs) < 2 or (found := missed_by_search(asked, runs, K)) is None:
         return None
     question, by_method = found
-    lines = UNSEEN_QUESTIONS.read_text(encoding="utf-8").splitlines()
-    record = next(one for one in map(json.loads, lines) if one["financebench_id"] == question["question_id"])
+    record = unseen_questions()[question["question_id"]]
     rows = [
         {
             "Method": title(name),

@@ -13,8 +13,9 @@ from lib.method import Search, memoized
 from lib.models.vectors import chunk_vectors
 from lib.schema import CHUNK_COLUMNS
 
-#: Tokens of a chunk, and tokens that neighbours share.
+#: By chunk table: tokens of a chunk, and tokens that neighbours share.
 SIZES = {"fixed_128": (126, 16), "fixed_256": (254, 32), "fixed_512": (510, 64)}
+NAMES = (*SIZES, "fixed_aggregate")
 
 
 def table(search: Search, name: str) -> pd.DataFrame:

@@ -49,6 +49,12 @@ def unseen_root() -> Path | None:
     return next((root for root in map(folder_of, roots) if is_dataset(root) and (root / "pages").is_dir()), None)
 
 
+def unseen_questions() -> dict[str, dict]:
+    """The questions of UNSEEN by id, as ``data`` has them: their texts are this study's own, CC BY 4.0."""
+    text = (DATA / UNSEEN / "data" / "unseen_questions.jsonl").read_text(encoding="utf-8")
+    return {one["financebench_id"]: one for one in map(json.loads, text.splitlines())}
+
+
 def questions_root(name: str) -> Path | None:
     """The folder of a question set on this machine: of this path, or of this name beside datasets or in ``data``."""
     roots = name, Path(os.environ.get(DATA_VARIABLE) or DATA) / name, DATA / name

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from lib.diagnose.judged import Judged, metrics_of
+from lib.diagnose.beside import Judged, metrics_of
 from lib.metrics.frame import Metrics
 from lib.models.weights import lock
 from lib.profile import PROFILES, Settings, load_profile

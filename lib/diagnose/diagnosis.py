@@ -12,7 +12,7 @@ from lib.analysis.failures import pages_missed, typology
 from lib.data.locate import financebench_root
 from lib.diagnose import page
 from lib.diagnose.advice import actions
-from lib.diagnose.judged import Judged, archive_of, checked_condition, judged
+from lib.diagnose.beside import Judged, archive_of, checked_condition, judged
 from lib.diagnose.run_file import OutsideRun, read_run
 from lib.diagnose.stored import store_run
 from lib.evaluation import chunk_texts, summarise

@@ -96,7 +96,7 @@ def summary(diagnosis) -> list[list[str]]:
 
 
 def _about(diagnosis, one) -> Iterator[str]:
-    """The sentences about a :class:`lib.diagnose.judged.Judged`."""
+    """The sentences about a :class:`lib.diagnose.beside.Judged`."""
     found = diagnosis.decomposition[diagnosis.decomposition["run"] == one.name].set_index("method")
     own, is_given = found.loc[one.name], one.condition != "standard"
     lost = [f"{share(own, 'page')} because other pages of the filing come first"]

@@ -6,14 +6,14 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from lib.diagnose.judged import Judged
+from lib.diagnose.beside import Judged
 from lib.evaluation import METRIC_COLUMNS, read_metrics
 from lib.files import write_atomically
+from lib.frames import table_bytes
 from lib.published import METRICS_FILE
 from lib.runs import qrels, trec_lines
 from lib.schema import Condition
 from lib.study import Study
-from lib.typed import table_bytes
 
 OUTSIDE, RUN_FILE, GOLD_FILE, ABOUT_FILE = "outside", "run.trec", "qrels.txt", "about.json"
 

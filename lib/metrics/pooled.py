@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pandas as pd
 
+from lib.frames import read_csv
 from lib.metrics.frame import Metric, long_frame
 from lib.metrics.retrieval import PAGE, page_recall
-from lib.typed import read_csv
 
 FOLDER = Path(__file__).with_name("pooled_gold")
 FULL, PART, NO = "full", "part", "no"  # whether a page answers its question

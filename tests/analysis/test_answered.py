@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lib.analysis import answered, judged
+from lib.analysis import answered, judge
 from lib.answers.prompt_context import Context
 from lib.metrics.frame import Metrics
 from lib.profile import Settings
@@ -83,16 +83,16 @@ PAIRS = pd.DataFrame(PAIRS, columns=["question_id", "doc_name", "page", "chunk_i
 
 def test_kappa_by_hand_and_its_interval_of_whole_companies():
     # 20 both yes, 15 both no, 5 and 10 apart: agreed 0.7; chance 25/50 * 30/50 + 25/50 * 20/50 = 0.5
-    assert judged.kappa_of(np.array([[15.0, 10], [5, 20]])) == pytest.approx((0.7 - 0.5) / (1 - 0.5))
-    assert judged.kappa_of(np.array([[0.0, 0], [0, 9]])) == 0
+    assert judge.kappa_of(np.array([[15.0, 10], [5, 20]])) == pytest.approx((0.7 - 0.5) / (1 - 0.5))
+    assert judge.kappa_of(np.array([[0.0, 0], [0, 9]])) == 0
     ids = [f"q{i}" for i in range(40)]
     a, b = (pd.Series([*one] * 10, ids) for one in ((True, True, False, False), (True, False, False, False)))
-    found = judged.agreement_of(Resampling(pd.Series(np.arange(40) // 4, ids), 500, 0), a, b)
+    found = judge.agreement_of(Resampling(pd.Series(np.arange(40) // 4, ids), 500, 0), a, b)
     assert (found["n"], found["accuracy"], found["kappa"]) == (40, 0.75, 0.5)  # chance 0.5
     assert found["kappa_low"] == found["kappa_high"] == pytest.approx(0.5)  # companies are all alike
     labelled = PAIRS.assign(label=["RELEVANT"] * 4 + ["IRRELEVANT"] * 16)
     # 2 yes of both, 2 and 1 apart, 15 no of both: agreed 17/20, by chance 4/20 * 3/20 + 16/20 * 17/20
-    found = judged.with_gold_pages(make_study(questions=QUESTIONS), labelled)
+    found = judge.with_gold_pages(make_study(questions=QUESTIONS), labelled)
     assert found["kappa"] == pytest.approx((17 / 20 - 284 / 400) / (1 - 284 / 400))
 
 
@@ -100,8 +100,8 @@ def test_what_the_selection_agent_lists_is_useful_and_the_rest_of_what_it_reads_
     run = PAIRS.groupby("question_id").head(4).assign(rank=[1, 2, 3, 4] * 2)
     profile = Settings({"sibling_texts": Settings({"selection": Settings(top=3)})})
     study = make_study(profile=profile, questions=QUESTIONS, run=lambda name: run)
-    monkeypatch.setattr(judged, "chosen", lambda study: {"q0": [1, 3], "q1": [2]})
-    labels = judged.labels_of_selection(study)
-    useful = labels[labels["label"] == judged.USEFUL][["question_id", "rank"]].to_numpy().tolist()
+    monkeypatch.setattr(judge, "chosen", lambda study: {"q0": [1, 3], "q1": [2]})
+    labels = judge.labels_of_selection(study)
+    useful = labels[labels["label"] == judge.USEFUL][["question_id", "rank"]].to_numpy().tolist()
     assert useful == [["q0", 1], ["q0", 3], ["q1", 2]]
     assert labels.groupby("question_id").size().tolist() == [3, 3]

@@ -7,10 +7,10 @@ from lib.analysis import encoders, unseen
 from lib.analysis.unseen import ENCODED, better_encoder
 from lib.data.locate import UNSEEN
 from lib.evaluation import SUMMARY_FILE
+from lib.frames import read_csv
 from lib.metrics.frame import Metrics
 from lib.published import Published
 from lib.studies import open_study
-from lib.typed import read_csv
 
 
 def test_without_runs_of_both_encoders_no_change_is_drawn():

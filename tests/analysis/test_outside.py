@@ -6,8 +6,8 @@ import pytest
 from lib.analysis import left_out
 from lib.analysis.measured import TIMES
 from lib.analysis.outside import PATH, outside_sets
+from lib.frames import read_csv
 from lib.stats import Resampling
-from lib.typed import read_csv
 
 DRAWS = Resampling(pd.Series(dtype=object), 200, 3)
 

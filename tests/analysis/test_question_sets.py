@@ -9,12 +9,12 @@ import pytest
 from lib.analysis import overlap_dose as doses
 from lib.analysis import question_sets as sets
 from lib.analysis.claims import claims
+from lib.frames import write_frame
 from lib.metrics.retrieval import page_recall
 from lib.retrievers.bm25 import BM25
 from lib.schema import StudyError
 from lib.stats import Resampling
 from lib.store import FRAME
-from lib.typed import write_frame
 from tests.made import values
 from tests.small import QUESTIONS, open_small, small_folder
 

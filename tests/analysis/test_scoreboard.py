@@ -11,9 +11,9 @@ from lib.analysis import scoreboard as board
 from lib.analysis.claims import claims
 from lib.analysis.scoreboard import BOUND, NOT_MEASURED, NOT_TESTED, REPLACED, SAME, Scoreboard
 from lib.analysis.statistic import HOLDS, INCONCLUSIVE, OPPOSITE, SMALLER
+from lib.frames import table_bytes
 from lib.metrics.frame import Metrics
 from lib.profile import Settings, load_profile
-from lib.typed import table_bytes
 from tests.made import make_study, values
 
 N = 60

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from lib.analysis.templates import strictest_of
+from lib.analysis.strict_folds import strictest_of
 from lib.book.elsewhere import FOLDER, K, files_of, labelled_systems, measured_elsewhere, published_runs
 from lib.book.leaderboard import elsewhere_section
 from lib.metrics.frame import Metrics

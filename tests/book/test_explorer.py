@@ -12,7 +12,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 from lib.book.explorer import calculated, explorer_data, published_data, script, with_texts, written
 from lib.book.outcomes import gold_ranks, outcomes
 from lib.data.dataset import links_of, read_dataset
-from lib.diagnose.judged import judged
+from lib.diagnose.beside import judged
 from lib.diagnose.run_file import OutsideRun
 from lib.diagnose.stored import store_run
 from lib.files import ROOT, write_atomically

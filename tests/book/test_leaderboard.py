@@ -16,7 +16,7 @@ from lib.book.downloads import write_archive, write_downloads
 from lib.book.leaderboard import COSTS, DESIGNED_ON, board, cost_chart, leaderboard_page, ranks
 from lib.book.pairs import of_questions, write_pairs
 from lib.book.purposes import is_designed_here, purpose
-from lib.diagnose.judged import judged
+from lib.diagnose.beside import judged
 from lib.diagnose.run_file import OutsideRun
 from lib.diagnose.stored import store_run
 from lib.files import ROOT

@@ -15,8 +15,8 @@ from lib.book import headline
 from lib.book import pages as pages_of_book
 from lib.book.headline import Found, readme_text
 from lib.book.manifest import git_commit, shortened, stages_of, write_manifest
+from lib.book.page_templates import filled
 from lib.book.pages import breakable, card, citation, stages_table, what_fixes, write_pages
-from lib.book.templates import filled
 from lib.data.dataset import read_dataset
 from lib.data.locate import DEMO
 from lib.evaluation import ANSWER_COLUMNS, METRIC_COLUMNS, SUMMARY_COLUMNS

@@ -16,10 +16,10 @@ from extras.publish.verify import check_files, check_folder
 from lib import published as layout
 from lib.evaluation import SUMMARY_FILE, read_metrics
 from lib.files import digest_of_file
+from lib.frames import read_table, table_bytes
 from lib.published import MANIFEST, METRICS_FILE, RESULTS, RUNS_FILE, Published, Runs
 from lib.runs import trec_lines
 from lib.schema import StudyError
-from lib.typed import read_table, table_bytes
 from tests.breaking.damage import cases
 
 pytestmark = pytest.mark.breaking

@@ -9,7 +9,7 @@ import pymupdf
 import pytest
 import pytrec_eval
 
-from lib.diagnose import advice, judged
+from lib.diagnose import advice, beside
 from lib.diagnose.diagnosis import diagnosis_of
 from lib.diagnose.page import file_name
 from lib.diagnose.run_file import read_docnos, read_run
@@ -143,9 +143,9 @@ def test_a_run_that_was_given_the_filing_is_beside_rows_that_were_too(financeben
 
 
 def test_a_loss_without_a_measured_step_is_named_first_where_it_is_the_larger_one(financebench, tmp_path, monkeypatch):
-    known = judged.metrics_of
+    known = beside.metrics_of
     rows = lambda *given: known(*given).query("method in ('bm25', 'dense', 'dense_records')")  # noqa: E731
-    for module in (judged, advice):
+    for module in (beside, advice):
         monkeypatch.setattr(module, "metrics_of", rows)
     monkeypatch.setattr(advice, "PROFILES", tmp_path)
     found = diagnosis_of(financebench, {"mine": export(financebench, "dense_records", tmp_path)})

@@ -18,11 +18,11 @@ import pytest
 from extras.publish import publish
 from lib.book import manifest
 from lib.evaluation import ANSWER_COLUMNS, merge_answers, read_metrics
+from lib.frames import table_bytes
 from lib.page_scorer import full
 from lib.page_scorer.pages import folds, load_scores
 from lib.published import ANSWERS_FILE, GENERATIONS_FILE, METRICS_FILE, RUNS_FILE, from_pieces
 from lib.schema import CONDITIONS, StudyError
-from lib.typed import table_bytes
 from tests.small import ECHO, QUESTIONS, add_texts, generation, write_whole
 
 from .conftest import commit

@@ -49,7 +49,7 @@ def added(tmp_path, monkeypatch) -> Iterator[Method]:
     assert len([line for line in code.splitlines() if line.strip()]) <= 10
     (tmp_path / "overlap.py").write_text(module)
     monkeypatch.setattr(retrievers, "__path__", [*retrievers.__path__, str(tmp_path)])
-    eval(row, {"row": methods.row, "overlap": importlib.import_module("lib.retrievers.overlap")})
+    eval(row, vars(methods) | {"overlap": importlib.import_module("lib.retrievers.overlap")})
     yield methods.METHODS["overlap"]
     del methods.METHODS["overlap"]
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lib.analysis.judged import context_precision, precision_of, summary
+from lib.analysis.judge import context_precision, precision_of, summary
 from lib.answers.answers import Answers
 from lib.answers.prompt_context import Context
 from lib.answers.relevance import answer_relevance

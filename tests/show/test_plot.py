@@ -7,7 +7,7 @@ import pytest
 from matplotlib.patches import Rectangle
 
 from lib.analysis.calibration import given_to, panels
-from lib.analysis.judged import drawn_kappas
+from lib.analysis.judge import drawn_kappas
 from lib.show import plot
 from lib.show.figures import COLOURS, GREY
 from lib.show.tables import beside

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from lib.analysis.templates import strictest_of
+from lib.analysis.strict_folds import strictest_of
 from lib.data.pdf import read_labels
 from lib.diagnose.places import Archive, financebench_filings
 from lib.diagnose.run_file import OutsideRun

@@ -44,7 +44,7 @@ HELD_OUT = "method folds group reference n n_clusters doc_recall mean low high r
 HELD_OUT += "difference_low difference_high p p_holm verdict".split()
 
 
-def of_questions(study: Study) -> pd.DataFrame:
+def question_templates(study: Study) -> pd.DataFrame:
     """The templates of all questions over the study's filings: question_id, set, ``template`` (a number), how many
     questions and companies it has, and ``n_twins``, the question's own about other companies. Stored; no rows where it
     is neither known nor can be made here."""
@@ -102,7 +102,7 @@ def groups_of(study: Study) -> dict[str, pd.Index]:
     """The questions of each group: all, those of each type, and those with and without a twin about another company."""
     asked = study.questions.set_index("question_id")
     found = {ALL: asked.index} | {str(name): part.index for name, part in asked.groupby("question_type")}
-    twins = of_questions(study).set_index("question_id")["n_twins"]
+    twins = question_templates(study).set_index("question_id")["n_twins"]
     if twins.index.isin(asked.index).any():
         has_twin = twins.reindex(asked.index) > 0
         found |= {TWIN: asked.index[has_twin], NO_TWIN: asked.index[~has_twin]}
