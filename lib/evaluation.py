@@ -14,7 +14,7 @@ from lib.method import memoized
 from lib.metrics import METRICS, answers, overlap, pooled, retrieval, right
 from lib.metrics.frame import HEADLINE, Metrics
 from lib.published import ANSWERS_FILE, METRICS_FILE
-from lib.schema import CONDITIONS, Condition, StudyError
+from lib.schema import CONDITIONS, Condition, K, StudyError
 from lib.stats import Resampling
 from lib.store import Entry
 from lib.study import Study
@@ -158,7 +158,7 @@ def summarise(metrics: pd.DataFrame, draws: Resampling) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=SUMMARY_COLUMNS)
 
 
-def summary_at(study: Study, metrics: Metrics, k: int = 5, wanted: Sequence[str] = HEADLINE) -> pd.DataFrame:
+def summary_at(study: Study, metrics: Metrics, k: int = K, wanted: Sequence[str] = HEADLINE) -> pd.DataFrame:
     """Some metrics at one depth, see :func:`summarise` and :meth:`lib.metrics.frame.Metrics.at_depth`."""
     return summarise(metrics.at_depth(k, wanted), Resampling.of(study))
 
@@ -200,4 +200,20 @@ def write_summary(study: Study, metrics: pd.DataFrame) -> pd.DataFrame:
         found.to_csv(target / SUMMARY_FILE, index=False, float_format="%.6f")
 
     entry = study.store.files(SUMMARY, params, compute, 4, public=True)
-    return read_csv(study.write(SUMMARY_FILE, entry.read(SUMMARY_FILE)), k="Int64")
+    study.write(SUMMARY_FILE, entry.read(SUMMARY_FILE))
+    return read_summary(study.outputs)
+
+
+def read_summary(folder: Path) -> pd.DataFrame:
+    """The means of the outputs or of published results (SUMMARY_COLUMNS), which are in this folder."""
+    return read_csv(folder / SUMMARY_FILE, k="Int64")
+
+
+def rows_at(table: pd.DataFrame, metric: str, k: int) -> pd.DataFrame:
+    """The rows of a metric at one depth over all filings, of METRIC_COLUMNS or SUMMARY_COLUMNS."""
+    return table[(table["condition"] == "standard") & (table["metric"] == metric) & (table["k"] == k)]
+
+
+def means_at(summary: pd.DataFrame, metric: str, k: int = K) -> pd.Series:
+    """The mean of a metric at one depth over all filings by method, of SUMMARY_COLUMNS."""
+    return rows_at(summary, metric, k).set_index("method")["mean"]

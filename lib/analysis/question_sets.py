@@ -31,7 +31,7 @@ from lib.method_sets import compared
 from lib.metrics.frame import Metrics
 from lib.published import METRICS_FILE, Published
 from lib.retrievers import bm25
-from lib.schema import Condition, StudyError
+from lib.schema import Condition, K, StudyError
 from lib.stats import Resampling, columns_of, percentiles, resampled_sums
 from lib.store import FRAME
 from lib.studies import open_study
@@ -138,7 +138,7 @@ def runs_of(study: Study, is_own: bool) -> list[tuple[str, Condition]]:
     return [run for run in wanted if run in found]
 
 
-def observed(found: pd.DataFrame, company: pd.Series, metrics: Metrics, k: int = 5) -> pd.DataFrame:
+def observed(found: pd.DataFrame, company: pd.Series, metrics: Metrics, k: int = K) -> pd.DataFrame:
     """The features of a set's questions (index question_id), ``company``, page recall at k of ROWS, and GAIN."""
     values = {name: metrics[name, "page_recall", k] for name in ROWS if name in metrics}
     return found.assign(company=company, **values, **{GAIN: values["bm25"] - values["dense"]})

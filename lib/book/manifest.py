@@ -26,7 +26,7 @@ from lib.published import ANSWERS_FILE, METRICS_FILE
 from lib.runs import trec_lines
 from lib.schema import Condition
 from lib.study import Study
-from lib.typed import read_csv, read_table
+from lib.typed import read_table
 
 SOURCES = "lib notebooks book data _config.yml _toc.yml requirements.txt :!book/results".split()
 UNKNOWN = "unknown"  # in place of a commit
@@ -64,11 +64,6 @@ def write_exports(study: Study, some: Sequence[tuple[str, Condition]] | None = N
 def run_sha256(study: Study, name: str, condition: Condition) -> str:
     """SHA-256 of a run's TREC lines."""
     return hashlib.sha256(trec_lines(study.run(name, condition), name)).hexdigest()
-
-
-def read_summary(study: Study) -> pd.DataFrame:
-    """The summary of the outputs; see :data:`lib.evaluation.SUMMARY_COLUMNS`."""
-    return read_csv(study.outputs / "summary.csv", k="Int64")
 
 
 def git_commit() -> str:

@@ -15,11 +15,12 @@ from lib.analysis import left_out
 from lib.analysis.facts import SOURCES, facts
 from lib.book.headline import write_headline
 from lib.book.leaderboard import leaderboard_page
-from lib.book.manifest import licence_of, read_summary
+from lib.book.manifest import licence_of
 from lib.book.questions import questions_page
 from lib.book.reported import reported_page
 from lib.book.templates import filled
 from lib.book.walkthrough import walkthrough_page
+from lib.evaluation import read_summary
 from lib.files import ROOT
 from lib.method import MATCHED, OWN, Method
 from lib.method_sets import of_family, siblings
@@ -28,21 +29,20 @@ from lib.metrics import METRIC_TITLES
 from lib.metrics.frame import HEADLINE
 from lib.metrics.right import answer_right
 from lib.models.weights import lock
-from lib.schema import CONDITIONS, IN_WORDS
+from lib.schema import CONDITIONS, IN_WORDS, K
 from lib.show.display import markdown_table, number, with_interval
 from lib.show.markup import escape, explorer_link
 from lib.show.tables import metric_cells, reported_runs
 from lib.statements.sure import fitted
 from lib.study import Study
 
-K = 5
 ASKED = Path(__file__).with_name("asked.json")  # of ``extras.asked``: questions on the demo with their answers
 ROLE = re.compile(r":(?:func|mod|class|data|meth):`~?([\w.]+)`")
 
 
 def write_pages(study: Study, manifest: dict) -> None:
     """Write the generated pages, and the fragments that written ones include, into ``pages/``."""
-    summary, others = read_summary(study), siblings(study.profile)
+    summary, others = read_summary(study.outputs), siblings(study.profile)
     own = [name for family in OWN for name in of_family(family)]
     pages = {
         "methods": methods_page(study, summary, "Methods", own),
