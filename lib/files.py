@@ -16,6 +16,7 @@ import yaml
 from filelock import FileLock, Timeout
 
 ROOT = Path(__file__).resolve().parent.parent
+RESULTS, MANIFEST = ROOT / "book" / "results", "manifest.json"  # what is published, and what each part was made from
 ARTIFACTS, INDEX = ROOT / "artifacts", "chroma"  # what is computed, and in it the collections of chunk tables
 PATIENCE_S = 10
 FIXES = {
@@ -50,6 +51,11 @@ def digest_of_file(path: Path) -> str:
     """SHA-256 of a file's bytes."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def published_folders() -> list[Path]:
+    """The folders of published results, ``book/results/<dataset>/<profile>``, in order."""
+    return sorted(path.parent for path in RESULTS.glob(f"*/*/{MANIFEST}"))
 
 
 def read_yaml(path: Path) -> dict:

@@ -210,7 +210,7 @@ def supported(found: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
     return found.assign(**words)
 
 
-def published_sets(profile: str = "default") -> dict[str, pd.DataFrame]:
+def published_features(profile: str = "default") -> dict[str, pd.DataFrame]:
     """:func:`observed` of each set of KNOWN whose features were published; needs neither filings nor questions."""
     found = {}
     for name, layer in ((name, Published.of(name, profile)) for name in KNOWN):
@@ -280,13 +280,13 @@ def question_kind(
 
     Args:
         questions: texts, or a table as :func:`described` takes or gives it.
-        known: name of a set to :func:`observed`; by default :func:`published_sets`. A StudyError of fewer than two.
+        known: name of a set to :func:`observed`; by default :func:`published_features`. A StudyError of fewer than two.
 
     Returns:
         method, page ``recall``, the ``gain`` on the first of ROWS with its interval (low, high), and ``error``: the
         largest error of such a gain predicted for one known set from another. A smaller gain should not be relied on.
     """
-    parts = list((published_sets() if known is None else known).values())
+    parts = list((published_features() if known is None else known).values())
     if len(parts) < 2:
         raise StudyError("two question sets with published features are needed, as financebench and page-questions")
     asked = questions if isinstance(questions, pd.DataFrame) else pd.DataFrame({"question": list(questions)})

@@ -24,7 +24,7 @@ from lib.book.pages import write_pages
 from lib.book.pairs import write_pairs
 from lib.book.repository import address, with_commits
 from lib.diagnose.stored import OUTSIDE
-from lib.files import ROOT
+from lib.files import MANIFEST, ROOT
 from lib.models.weights import hub_models
 from lib.options import Names
 from lib.published import METRICS_FILE
@@ -167,7 +167,7 @@ def config(study: Study) -> dict:
     if study.published and (study.provenance or not study.has_text):
         footer = study.published.sentence
     else:
-        made = read_json(study.outputs / "manifest.json")
+        made = read_json(study.outputs / MANIFEST)
         run = f"{made['dataset']}, profile {made['profile']}, commit {shortened(made['commit'])}"
         footer = f"Computed for this book from {run}."
     options = found["sphinx"]["config"]["html_theme_options"]

@@ -14,8 +14,7 @@ from lib.book.templates import filled
 from lib.diagnose.stored import stored_runs
 from lib.evaluation import SUMMARY_FILE
 from lib.exports import exported_metrics, exported_run, questions_csv
-from lib.files import write_atomically
-from lib.published import MANIFEST
+from lib.files import MANIFEST, write_atomically
 from lib.runs import qrels
 from lib.schema import StudyError
 from lib.study import Study

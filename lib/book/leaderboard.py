@@ -20,11 +20,12 @@ from lib.book.templates import filled
 from lib.data.locate import UNSEEN
 from lib.diagnose.stored import StoredRun, stored_runs
 from lib.evaluation import read_metrics, read_summary, rows_at, summarise
+from lib.files import MANIFEST
 from lib.method import OWN
 from lib.method_sets import in_comparisons, measured
 from lib.methods import METHODS, NEEDS
 from lib.models.weights import lock, weights_of
-from lib.published import MANIFEST, METRICS_FILE, RESULTS, Published
+from lib.published import METRICS_FILE, Published
 from lib.schema import K
 from lib.show import charts
 from lib.show.display import number, seconds
@@ -95,12 +96,9 @@ COSTS = [column.name for column in OF_ALL if column.form is seconds]
 
 def other_sets(study: Study) -> dict[str, Published]:
     """What is published of other question sets, by name: over the same filings, and beside FinanceBench UNSEEN."""
-    found = [Published(path.parent) for path in sorted(RESULTS.glob(f"*/{study.profile.name}/{MANIFEST}"))]
-    named = {one.manifest["dataset"]: one for one in found}
-    collection = {name: one.manifest.get("collection", name) for name, one in named.items()}
-    named.pop(study.dataset.name, None)
+    others = {name: one for name, one in Published.all(study.profile.name).items() if name != study.dataset.name}
     beside = {study.dataset.collection, *([UNSEEN] if study.dataset.name == "financebench" else [])}
-    return {name: one for name, one in named.items() if collection[name] in beside}
+    return {name: one for name, one in others.items() if one.manifest.get("collection", name) in beside}
 
 
 def sets_of(study: Study, outside: Sequence[pd.DataFrame]) -> Iterator[tuple]:

@@ -18,7 +18,7 @@ import pandas as pd
 from lib.book.notebooks import chapters, read_json, read_stages
 from lib.evaluation import evaluate, merge_metrics, metrics_entry, write_summary
 from lib.exports import exported_metrics, exported_run
-from lib.files import ROOT
+from lib.files import MANIFEST, ROOT
 from lib.method_sets import measured
 from lib.models.encoders import automatic_precision, gpu
 from lib.models.weights import models_of
@@ -144,7 +144,7 @@ def folds_of(study: Study) -> dict[str, list[dict]]:
 
 def write_manifest(study: Study, some: Sequence[tuple[str, Condition]] | None = None) -> dict:
     """Write ``manifest.json`` of the outputs and return it; with ``some`` runs, it adds them to those it lists."""
-    stages, path = stages_of(study), study.outputs / "manifest.json"
+    stages, path = stages_of(study), study.outputs / MANIFEST
     identity = {"commit": git_commit(), "fingerprint": study.dataset.fingerprint}
     before = read_json(path) if some and path.is_file() else {}
     is_same = identity.items() <= before.items()  # runs of another commit may be others
@@ -179,5 +179,5 @@ def write_manifest(study: Study, some: Sequence[tuple[str, Condition]] | None = 
         "folds": folds_of(study),
         "stages": stages,
     }
-    study.write("manifest.json", json.dumps(manifest, indent=1, ensure_ascii=False) + "\n")
+    study.write(MANIFEST, json.dumps(manifest, indent=1, ensure_ascii=False) + "\n")
     return manifest

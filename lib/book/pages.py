@@ -29,6 +29,7 @@ from lib.metrics import METRIC_TITLES
 from lib.metrics.frame import HEADLINE
 from lib.metrics.right import answer_right
 from lib.models.weights import lock
+from lib.published import Published
 from lib.schema import CONDITIONS, IN_WORDS, K
 from lib.show.display import markdown_table, number, with_interval
 from lib.show.markup import escape, explorer_link
@@ -153,7 +154,7 @@ def appendix(study: Study, manifest: dict) -> str:
 
 def left_out_table() -> pd.DataFrame | None:
     """What :mod:`lib.analysis.left_out` lists of the default profile, by kind of row; None where nothing was timed."""
-    found = left_out.by_kind(left_out.left_out(left_out.published_sets("default")))
+    found = left_out.by_kind(left_out.left_out(Published.all("default")))
     found["minutes"] = [f"{row.fewest:.0f} to {row.most:.0f}" for row in found.itertuples()]
     heads = {"set": "Question set", "kind": "A row that …", "rows": "Rows", "minutes": "Minutes of one"}
     return found[[*heads]].rename(columns=heads) if len(found) else None

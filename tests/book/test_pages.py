@@ -20,12 +20,12 @@ from lib.book.templates import filled
 from lib.data.dataset import read_dataset
 from lib.data.locate import DEMO
 from lib.evaluation import ANSWER_COLUMNS, METRIC_COLUMNS, SUMMARY_COLUMNS
-from lib.files import ROOT
+from lib.files import RESULTS, ROOT
 from lib.methods import METHODS
 from lib.metrics.frame import Metrics
 from lib.models.weights import lock
 from lib.profile import load_profile
-from lib.published import RESULTS, Published
+from lib.published import Published
 from lib.schema import StudyError
 from lib.statements.sure import fitted
 from lib.studies import open_study

@@ -5,7 +5,7 @@ import subprocess
 import pytest
 
 from extras.publish import publish, readme
-from lib import published, studies
+from lib import files, studies
 from lib.book import manifest
 from lib.published import Published
 from tests.small import bm25_alone, open_small, small_artifacts, small_folder  # noqa: F401
@@ -22,7 +22,7 @@ def repository(tmp_path, monkeypatch):
     commit(root)
     for module in (manifest, publish):
         monkeypatch.setattr(module, "ROOT", root)
-    monkeypatch.setattr(published, "RESULTS", root / "book" / "results")
+    monkeypatch.setattr(files, "RESULTS", root / "book" / "results")
     return root
 
 

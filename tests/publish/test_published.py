@@ -15,10 +15,11 @@ from lib.book.manifest import write_exports, write_manifest, write_results
 from lib.cache import Cache
 from lib.data.dataset import read_dataset
 from lib.evaluation import evaluate, metrics_entry
+from lib.files import RESULTS
 from lib.method_sets import measured
 from lib.methods import METHODS
 from lib.profile import load_profile
-from lib.published import RESULTS, Published
+from lib.published import Published
 from lib.schema import CONDITIONS, NeedsFilings, StudyError
 from lib.studies import open_study
 from lib.study import Study
