@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pandas as pd
 
-from lib.exports import metrics_csv
 from lib.files import exclusively
 from lib.method import memoized
 from lib.metrics import METRICS, answers, overlap, pooled, retrieval, right
@@ -138,6 +137,14 @@ def read_metrics(path: Path) -> pd.DataFrame:
     except (gzip.BadGzipFile, zlib.error, EOFError, OSError, ValueError) as error:
         fix = "remove it, and built.json beside it, so that the chapters write it again"
         raise StudyError(f"{path} is damaged ({error}); {fix}") from None
+
+
+def metrics_csv(table: pd.DataFrame) -> bytes:
+    """A metrics frame as CSV, ordered, values with ten digits: equal frames give equal bytes."""
+    texts = table.select_dtypes("category").columns  # whose order is that of their categories
+    table = table.astype(dict.fromkeys(texts, str))
+    ordered = table.sort_values(list(table.columns[:5]), kind="stable")
+    return ordered.to_csv(index=False, float_format="%.10g").encode()
 
 
 def evaluate_runs(study: Study, runs: Iterable[tuple[str, Condition]]) -> Metrics:

@@ -223,6 +223,13 @@ class Runs(Mapping[tuple[str, str], pd.DataFrame]):
         return len(self._rows)
 
 
+def questions_csv(questions: pd.DataFrame) -> str:
+    """What is published of questions, without text, as CSV."""
+    lists = questions[["gold_pages", *FURTHER_PAGES]].map(lambda pages: " ".join(map(str, pages)))
+    columns = [*PUBLISHED_COLUMNS, *(name for name in FURTHER_PAGES if lists[name].any())]
+    return questions.assign(**lists)[columns].to_csv(index=False)
+
+
 def by_question(runs: pd.DataFrame, questions: pd.DataFrame) -> pd.DataFrame:
     """Runs, one under the other, with each question's rows together: they are alike, so that the file is smaller."""
     place = pd.Index(questions["question_id"]).get_indexer(runs["question_id"])

@@ -22,11 +22,11 @@ from extras.publish.readme import fill_headline
 from lib import published
 from lib.analysis.growth import COSTS, ENGINES, GROWTH, STORES
 from lib.analysis.measured import TIMES, known_file
-from lib.book.manifest import STAGE_FIELDS, UNKNOWN, git_commit, run_sha256
-from lib.book.notebooks import chapters, read_json
+from lib.book.environment import UNKNOWN, git_commit
+from lib.book.manifest import STAGE_FIELDS, run_sha256
+from lib.book.notebooks import chapters
 from lib.evaluation import SUMMARY, SUMMARY_FILE, in_order, read_metrics
-from lib.exports import questions_csv
-from lib.files import MANIFEST, RESULTS, ROOT, digest_of_file
+from lib.files import MANIFEST, RESULTS, ROOT, digest_of_file, read_json
 from lib.method_sets import measured
 from lib.metrics.pooled import FOLDER
 from lib.models.written import read_records
@@ -61,7 +61,7 @@ def publish(study: Study, results: Path = RESULTS, readme: Path = ROOT / "README
     runs = published.by_question(runs[published.RUNS_STORED].astype({"rank": "int16"}), study.questions)
     (draft / published.METRICS_FILE).write_bytes(table_bytes(pd.concat(parts)))
     (draft / published.RUNS_FILE).write_bytes(table_bytes(runs))
-    (draft / "questions.csv").write_bytes(questions_csv(study.questions).encode())
+    (draft / "questions.csv").write_bytes(published.questions_csv(study.questions).encode())
     study.filings.to_csv(draft / "filings.csv", index=False)
     for path in copied_files(study, target, manifest):
         shutil.copyfile(path, draft / path.name)

@@ -13,8 +13,9 @@ from lib.book.leaderboard import ELSEWHERE, RUNS, other_sets
 from lib.book.templates import filled
 from lib.diagnose.stored import stored_runs
 from lib.evaluation import SUMMARY_FILE
-from lib.exports import exported_metrics, exported_run, questions_csv
+from lib.exports import exported_metrics, exported_run
 from lib.files import MANIFEST, write_atomically
+from lib.published import questions_csv
 from lib.runs import qrels
 from lib.schema import StudyError
 from lib.study import Study

@@ -17,7 +17,7 @@ import pandas as pd
 from lib.analysis.failures import missed_pages
 from lib.answers.calculation import CALCULATED_STAGE, derivation
 from lib.book.leaderboard import other_sets
-from lib.book.notebooks import read_json, read_stages
+from lib.book.notebooks import read_stages
 from lib.book.outcomes import add_kinds, outcomes
 from lib.data.dataset import links_of
 from lib.data.locate import DATA, UNSEEN
@@ -25,7 +25,7 @@ from lib.data.pdf import drawn
 from lib.diagnose.run_file import read_docnos
 from lib.diagnose.stored import stored_runs
 from lib.evaluation import means_at, read_summary
-from lib.files import digest_of
+from lib.files import digest_of, read_json
 from lib.method_sets import TRAINED, best_standard, measured
 from lib.models.written import read_records
 from lib.published import Published

@@ -14,13 +14,12 @@ from docutils.nodes import make_id
 from lib.analysis import budget, reading
 from lib.analysis.measured import TIMES, known_table
 from lib.book import elsewhere
-from lib.book.notebooks import read_json
 from lib.book.purposes import is_designed_here, purpose
 from lib.book.templates import filled
 from lib.data.locate import UNSEEN
 from lib.diagnose.stored import StoredRun, stored_runs
 from lib.evaluation import read_metrics, read_summary, rows_at, summarise
-from lib.files import MANIFEST
+from lib.files import MANIFEST, read_json
 from lib.method import OWN
 from lib.method_sets import in_comparisons, measured
 from lib.methods import METHODS, NEEDS

@@ -14,7 +14,7 @@ from threading import Event
 import nbformat
 import papermill
 
-from lib.files import MANIFEST, ROOT, digest_of, digest_of_file, fix_of, published_folders
+from lib.files import MANIFEST, ROOT, digest_of, digest_of_file, fix_of, published_folders, read_json
 from lib.schema import NeedsFilings, StudyError
 from lib.studies import NOTEBOOKS
 from lib.study import Study
@@ -175,15 +175,6 @@ def read_stages(study: Study) -> list[dict]:
     """The log of the stages that chapters used: chapter, stage, key, origin."""
     log = study.outputs / "stages.jsonl"
     return read_json(log, lines=True) if log.is_file() else []
-
-
-def read_json(path: Path, lines: bool = False):
-    """What a JSON file of the outputs holds, or each of its ``lines``; a StudyError where it is damaged."""
-    try:
-        text = path.read_text(encoding="utf-8")
-        return [json.loads(line) for line in text.splitlines()] if lines else json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise StudyError(f"{path} is damaged ({error}); remove it and run the command again") from None
 
 
 def forget_stages(study: Study, names: Sequence[str]) -> None:

@@ -13,9 +13,9 @@ import yaml
 
 from lib.analysis import left_out
 from lib.analysis.facts import SOURCES, facts
+from lib.book.environment import licence_of
 from lib.book.headline import write_headline
 from lib.book.leaderboard import leaderboard_page
-from lib.book.manifest import licence_of
 from lib.book.questions import questions_page
 from lib.book.reported import reported_page
 from lib.book.templates import filled

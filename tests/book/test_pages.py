@@ -13,8 +13,9 @@ from extras.publish.readme import BEGIN, END, fill_headline
 from lib.analysis import finding
 from lib.book import headline
 from lib.book import pages as pages_of_book
+from lib.book.environment import git_commit, shortened
 from lib.book.headline import Found, readme_text
-from lib.book.manifest import git_commit, shortened, stages_of, write_manifest
+from lib.book.manifest import stages_of, write_manifest
 from lib.book.pages import breakable, card, citation, stages_table, what_fixes, write_pages
 from lib.book.templates import filled
 from lib.data.dataset import read_dataset

@@ -18,8 +18,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from lib.evaluation import METRIC_COLUMNS, POOLED
-from lib.exports import metrics_csv
+from lib.evaluation import METRIC_COLUMNS, POOLED, metrics_csv
 from lib.files import ROOT, digest_of_file
 from lib.published import Published
 from lib.runs import trec_lines

@@ -11,7 +11,8 @@ import pytest
 from lib import studies
 from lib.book import notebooks
 from lib.book.explorer import explorer_data
-from lib.book.manifest import write_exports, write_manifest, write_results
+from lib.book.manifest import write_manifest
+from lib.book.results import write_exports, write_results
 from lib.cache import Cache
 from lib.data.dataset import read_dataset
 from lib.evaluation import evaluate, metrics_entry
