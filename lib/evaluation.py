@@ -8,14 +8,13 @@ from pathlib import Path
 
 import pandas as pd
 
-from lib.exports import metrics_csv
 from lib.files import exclusively
 from lib.frames import content_digest, read_csv, read_table, table_bytes
 from lib.method import memoized
 from lib.metrics import METRICS, answers, overlap, pooled, retrieval, right
 from lib.metrics.frame import HEADLINE, Metrics
 from lib.published import ANSWERS_FILE, METRICS_FILE
-from lib.schema import CONDITIONS, Condition, StudyError
+from lib.schema import CONDITIONS, Condition, K, StudyError
 from lib.stats import Resampling
 from lib.store import Entry
 from lib.study import Study
@@ -140,6 +139,14 @@ def read_metrics(path: Path) -> pd.DataFrame:
         raise StudyError(f"{path} is damaged ({error}); {fix}") from None
 
 
+def metrics_csv(table: pd.DataFrame) -> bytes:
+    """A metrics frame as CSV, ordered, values with ten digits: equal frames give equal bytes."""
+    texts = table.select_dtypes("category").columns  # whose order is that of their categories
+    table = table.astype(dict.fromkeys(texts, str))
+    ordered = table.sort_values(list(table.columns[:5]), kind="stable")
+    return ordered.to_csv(index=False, float_format="%.10g").encode()
+
+
 def evaluate_runs(study: Study, runs: Iterable[tuple[str, Condition]]) -> Metrics:
     """The metrics of several runs, one under the other."""
     return Metrics(pd.concat([evaluate(study, *run) for run in runs], ignore_index=True))
@@ -158,7 +165,7 @@ def summarise(metrics: pd.DataFrame, draws: Resampling) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=SUMMARY_COLUMNS)
 
 
-def summary_at(study: Study, metrics: Metrics, k: int = 5, wanted: Sequence[str] = HEADLINE) -> pd.DataFrame:
+def summary_at(study: Study, metrics: Metrics, k: int = K, wanted: Sequence[str] = HEADLINE) -> pd.DataFrame:
     """Some metrics at one depth, see :func:`summarise` and :meth:`lib.metrics.frame.Metrics.at_depth`."""
     return summarise(metrics.at_depth(k, wanted), Resampling.of(study))
 
@@ -200,4 +207,20 @@ def write_summary(study: Study, metrics: pd.DataFrame) -> pd.DataFrame:
         found.to_csv(target / SUMMARY_FILE, index=False, float_format="%.6f")
 
     entry = study.store.files(SUMMARY, params, compute, 4, public=True)
-    return read_csv(study.write(SUMMARY_FILE, entry.read(SUMMARY_FILE)), k="Int64")
+    study.write(SUMMARY_FILE, entry.read(SUMMARY_FILE))
+    return read_summary(study.outputs)
+
+
+def read_summary(folder: Path) -> pd.DataFrame:
+    """The means of the outputs or of published results (SUMMARY_COLUMNS), which are in this folder."""
+    return read_csv(folder / SUMMARY_FILE, k="Int64")
+
+
+def rows_at(table: pd.DataFrame, metric: str, k: int) -> pd.DataFrame:
+    """The rows of a metric at one depth over all filings, of METRIC_COLUMNS or SUMMARY_COLUMNS."""
+    return table[(table["condition"] == "standard") & (table["metric"] == metric) & (table["k"] == k)]
+
+
+def means_at(summary: pd.DataFrame, metric: str, k: int = K) -> pd.Series:
+    """The mean of a metric at one depth over all filings by method, of SUMMARY_COLUMNS."""
+    return rows_at(summary, metric, k).set_index("method")["mean"]

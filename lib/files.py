@@ -15,7 +15,10 @@ from pathlib import Path
 import yaml
 from filelock import FileLock, Timeout
 
+from lib.schema import StudyError
+
 ROOT = Path(__file__).resolve().parent.parent
+RESULTS, MANIFEST = ROOT / "book" / "results", "manifest.json"  # what is published, and what each part was made from
 ARTIFACTS, INDEX = ROOT / "artifacts", "chroma"  # what is computed, and in it the collections of chunk tables
 PATIENCE_S = 10
 FIXES = {
@@ -52,9 +55,23 @@ def digest_of_file(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def published_folders() -> list[Path]:
+    """The folders of published results, ``book/results/<dataset>/<profile>``, in order."""
+    return sorted(path.parent for path in RESULTS.glob(f"*/*/{MANIFEST}"))
+
+
 def read_yaml(path: Path) -> dict:
     """What one of the repository's own files holds, by libyaml: a tenth of the time of ``yaml.safe_load``."""
     return yaml.load(path.read_text(encoding="utf-8"), yaml.CSafeLoader)
+
+
+def read_json(path: Path, lines: bool = False):
+    """What a JSON file holds, or each of its ``lines``; a StudyError where it is damaged."""
+    try:
+        text = path.read_text(encoding="utf-8")
+        return [json.loads(line) for line in text.splitlines()] if lines else json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise StudyError(f"{path} is damaged ({error}); remove it and run the command again") from None
 
 
 def temporary_path(path: Path) -> Path:

@@ -18,14 +18,13 @@ import numpy as np
 import pandas as pd
 
 from lib.data.layout import Dataset
-from lib.files import ROOT, digest_of_file
+from lib.files import MANIFEST, digest_of_file, published_folders
 from lib.frames import read_csv, read_table
 from lib.profile import Settings
 from lib.runs import placed
 from lib.schema import FILING_COLUMNS, FURTHER_PAGES, PUBLISHED_COLUMNS, RUN_COLUMNS, StudyError
 
-RESULTS = ROOT / "book" / "results"
-MANIFEST, RUNS_FILE, METRICS_FILE = "manifest.json", "runs.parquet", "metrics.parquet"
+RUNS_FILE, METRICS_FILE = "runs.parquet", "metrics.parquet"
 ANSWERS_FILE, GENERATIONS_FILE = "answers.csv.gz", "generations.jsonl.gz"
 OF_RUN = ["condition", "method"]
 RUNS_STORED = [*OF_RUN, "question_id", "rank", "chunk_id", "score"]
@@ -53,8 +52,12 @@ class Published:
     @classmethod
     def of(cls, dataset: str, profile: str) -> "Published | None":
         """The results of a dataset and profile, or None when nothing was published."""
-        published = cls(RESULTS / dataset / profile)
-        return published if (published.root / MANIFEST).is_file() else None
+        return cls.all(profile).get(dataset)
+
+    @classmethod
+    def all(cls, profile: str) -> "dict[str, Published]":
+        """The results of a profile by dataset."""
+        return {folder.parent.name: cls(folder) for folder in published_folders() if folder.name == profile}
 
     def read(self, name: str, reader: Callable[[Path], object]) -> object:
         """What a reader makes of a published file; a StudyError with its error where the file is missing or broken."""
@@ -218,6 +221,13 @@ class Runs(Mapping[tuple[str, str], pd.DataFrame]):
 
     def __len__(self) -> int:
         return len(self._rows)
+
+
+def questions_csv(questions: pd.DataFrame) -> str:
+    """What is published of questions, without text, as CSV."""
+    lists = questions[["gold_pages", *FURTHER_PAGES]].map(lambda pages: " ".join(map(str, pages)))
+    columns = [*PUBLISHED_COLUMNS, *(name for name in FURTHER_PAGES if lists[name].any())]
+    return questions.assign(**lists)[columns].to_csv(index=False)
 
 
 def by_question(runs: pd.DataFrame, questions: pd.DataFrame) -> pd.DataFrame:

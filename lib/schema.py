@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 Value = TypeVar("Value")
 Condition = Literal["standard", "oracle-document", "oracle-page"]
 CONDITIONS: tuple[Condition, ...] = get_args(Condition)
+K = 5  # chunks that are read, where pages and analysis state one depth
 #: The conditions as tables and figures name them.
 IN_WORDS = dict(zip(CONDITIONS, ("all filings", "filing given", "pages given"), strict=True))
 

@@ -12,7 +12,8 @@ import pytest
 
 from lib import methods
 from lib.book.headline import write_headline
-from lib.book.manifest import write_exports, write_manifest, write_results
+from lib.book.manifest import write_manifest
+from lib.book.results import write_exports, write_results
 from lib.models.written import key_of
 from lib.published import GENERATIONS_FILE, METRICS_FILE, RUNS_FILE
 from lib.schema import StudyError

@@ -14,7 +14,7 @@ import pytest
 import yaml
 from safetensors.numpy import load_file
 
-from lib.book.manifest import PACKAGES as IN_MANIFEST
+from lib.book.environment import PACKAGES as IN_MANIFEST
 from lib.models.weights import COMMIT, SHA256, fetch, is_folder, lock
 
 ROOT = Path(__file__).resolve().parents[1]

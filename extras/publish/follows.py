@@ -6,8 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from lib.evaluation import ANSWER_COLUMNS, METRIC_COLUMNS, SUMMARY_COLUMNS, SUMMARY_FILE, read_metrics, summarise
-from lib.frames import read_csv
+from lib.evaluation import ANSWER_COLUMNS, METRIC_COLUMNS, SUMMARY_COLUMNS, read_metrics, read_summary, summarise
 from lib.metrics.pooled import answering_pages, pooled_metrics
 from lib.metrics.retrieval import is_gold, retrieval_metrics
 from lib.published import ANSWERS_FILE, OF_RUN, Published
@@ -164,7 +163,7 @@ def of_summary(published: Published) -> Iterator[str]:
     is_sound = metrics["value"].notna() & metrics["question_id"].isin(questions["question_id"])
     for row in metrics[~is_sound].drop_duplicates(OF_RUN).itertuples():
         yield f"no mean is defined: {row.method}, {row.condition}, {row.question_id}, {row.metric} is {row.value}"
-    summary, keys = read_csv(published.file(SUMMARY_FILE), k="Int64"), SUMMARY_COLUMNS[:4]
+    summary, keys = read_summary(published.root), SUMMARY_COLUMNS[:4]
     settings = published.manifest["settings"]["significance"]
     draws = Resampling(questions.set_index("question_id")["company"], settings["n_draws"], settings["seed"])
     metrics = metrics[is_sound].astype({"question_id": object}).sort_values("question_id", kind="stable")

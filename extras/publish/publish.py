@@ -22,11 +22,11 @@ from extras.publish.readme import fill_headline
 from lib import published
 from lib.analysis.growth import COSTS, ENGINES, GROWTH, STORES
 from lib.analysis.measured import TIMES, known_file
-from lib.book.manifest import STAGE_FIELDS, UNKNOWN, git_commit, run_sha256
-from lib.book.notebooks import chapters, read_json
+from lib.book.environment import UNKNOWN, git_commit
+from lib.book.manifest import STAGE_FIELDS, run_sha256
+from lib.book.notebooks import chapters
 from lib.evaluation import SUMMARY, SUMMARY_FILE, in_order, read_metrics
-from lib.exports import questions_csv
-from lib.files import ROOT, digest_of_file
+from lib.files import MANIFEST, RESULTS, ROOT, digest_of_file, read_json
 from lib.frames import table_bytes
 from lib.method_sets import measured
 from lib.metrics.pooled import FOLDER
@@ -43,7 +43,7 @@ WHOLE_BOOKS = ("financebench", "demo")  # of other sets runs and metrics may be 
 LONG_QUOTE = 50  # words of a filing in a row that a model's answer may hold, as a citation may
 
 
-def publish(study: Study, results: Path = published.RESULTS, readme: Path = ROOT / "README.md", say=print) -> Path:
+def publish(study: Study, results: Path = RESULTS, readme: Path = ROOT / "README.md", say=print) -> Path:
     """Publish a study's results, of which ``make book`` or ``make measure`` has been run; gives their directory.
 
     Raises:
@@ -61,7 +61,7 @@ def publish(study: Study, results: Path = published.RESULTS, readme: Path = ROOT
     runs = published.by_question(runs[published.RUNS_STORED].astype({"rank": "int16"}), study.questions)
     (draft / published.METRICS_FILE).write_bytes(table_bytes(pd.concat(parts)))
     (draft / published.RUNS_FILE).write_bytes(table_bytes(runs))
-    (draft / "questions.csv").write_bytes(questions_csv(study.questions).encode())
+    (draft / "questions.csv").write_bytes(published.questions_csv(study.questions).encode())
     study.filings.to_csv(draft / "filings.csv", index=False)
     for path in copied_files(study, target, manifest):
         shutil.copyfile(path, draft / path.name)
@@ -73,7 +73,7 @@ def publish(study: Study, results: Path = published.RESULTS, readme: Path = ROOT
     write_shown(study, draft, quotes, say)
     files = {name: digest_of_file(path) for name, path in files_of(draft).items()}
     content = json.dumps(manifest | {"stages": stages, "files": files}, indent=1, ensure_ascii=False)
-    (draft / published.MANIFEST).write_text(content + "\n", encoding="utf-8")
+    (draft / MANIFEST).write_text(content + "\n", encoding="utf-8")
     check_texts(draft, quotes)
     shutil.rmtree(target, ignore_errors=True)
     draft.replace(target)
@@ -84,7 +84,7 @@ def publish(study: Study, results: Path = published.RESULTS, readme: Path = ROOT
 
 def copied_files(study: Study, target: Path, manifest: dict) -> list[Path]:
     """The summary, and what was measured once (BESIDE): here, or as it was published of the same dataset."""
-    paths, before = [study.outputs / SUMMARY_FILE], target / published.MANIFEST
+    paths, before = [study.outputs / SUMMARY_FILE], target / MANIFEST
     is_same = before.is_file() and read_json(before)["fingerprint"] == manifest["fingerprint"]
     for name in BESIDE:
         path = known_file(study, name) or (target / name if is_same else None)
@@ -101,7 +101,7 @@ def files_of(root: Path) -> dict[str, Path]:
 def check_whole(study: Study) -> dict:
     """The manifest of the outputs, of a run that may be published; errors as of :func:`publish`."""
     study.need_filings("publishing")
-    name, dataset, path = study.dataset.name, study.dataset.collection, study.outputs / published.MANIFEST
+    name, dataset, path = study.dataset.name, study.dataset.collection, study.outputs / MANIFEST
     is_book = name in WHOLE_BOOKS or (study.outputs / "notebooks").is_dir()
     target = "book" if is_book else "measure"
     dataset += f" QUESTIONS={name}" if name != dataset else ""

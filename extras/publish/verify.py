@@ -13,21 +13,21 @@ from extras.publish.compare import compare_approximate, compare_metrics, compare
 from extras.publish.follows import follows
 from extras.publish.publish import files_of
 from extras.publish.readme import not_of_results
-from lib import published as layout
+from lib import files
 from lib.book import notebooks
 from lib.cache import Cache
 from lib.chunkings.table import CHUNKINGS
 from lib.data.layout import Dataset
 from lib.data.locate import name_of, open_dataset
 from lib.evaluation import SUMMARY_FILE, chunk_texts, evaluate, evaluate_given, merge_metrics, read_metrics
-from lib.files import ARTIFACTS, INDEX, digest_of_file
+from lib.files import ARTIFACTS, INDEX, MANIFEST, digest_of_file, published_folders
 from lib.method import STORED
 from lib.method_sets import chosen
 from lib.methods import METHODS
 from lib.models.encoders import PRECISION, fast_precision
 from lib.options import Names
 from lib.profile import Settings, load_profile
-from lib.published import MANIFEST, METRICS_FILE, Published
+from lib.published import METRICS_FILE, Published
 from lib.runs import trec_lines
 from lib.schema import StudyError
 from lib.studies import OUTPUTS_VARIABLE, is_here
@@ -172,9 +172,9 @@ def same_dataset(named: Names, published: Published) -> Dataset:
 
 def check_folder() -> None:
     """Refuse files under ``book/results`` that belong to no publication: a StudyError names them."""
-    folders = {path.parent for path in layout.RESULTS.glob(f"*/*/{MANIFEST}")}
-    others = [name for name, path in files_of(layout.RESULTS).items() if not folders & {*path.parents}]
-    refuse(layout.RESULTS, [f"{name} belongs to no publication" for name in others])
+    folders = {*published_folders()}
+    others = [name for name, path in files_of(files.RESULTS).items() if not folders & {*path.parents}]
+    refuse(files.RESULTS, [f"{name} belongs to no publication" for name in others])
 
 
 def check_files(published: Published) -> None:
@@ -206,8 +206,8 @@ def refuse(root: Path, wrong: Sequence[str]) -> None:
 def inconsistencies(published: Published) -> list[str]:
     """What does not follow from the publication itself, without any text; for the README's, also its headline there."""
     wrong = list(follows(published))
-    if published.root == layout.RESULTS / "financebench" / "default":
-        wrong += of_readme(Published(published.root), layout.RESULTS.parents[1] / "README.md")
+    if published.root == files.RESULTS / "financebench" / "default":
+        wrong += of_readme(Published(published.root), files.RESULTS.parents[1] / "README.md")
     return [f"differs: {line}" for line in wrong]
 
 

@@ -13,10 +13,9 @@ from lib.analysis.unseen import unseen_beside
 from lib.evaluation import evaluate_all, in_order
 from lib.method_sets import measured
 from lib.metrics.frame import Metrics
+from lib.schema import K
 from lib.stats import Resampling, compare, means
 from lib.study import Study
-
-K = 5
 
 
 class Step(NamedTuple):

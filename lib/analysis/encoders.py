@@ -20,7 +20,7 @@ from lib.page_scorer.search import score
 from lib.profile import load_profile
 from lib.published import Published
 from lib.retrievers.matched import run_within
-from lib.schema import CONDITIONS
+from lib.schema import CONDITIONS, K
 from lib.stats import EDGES, Resampling, tier
 from lib.studies import open_study
 from lib.study import Study
@@ -126,7 +126,7 @@ def _cells(study: Study) -> pd.DataFrame:
     for changes in subsets(FACTORS[1:]):
         of_changes = partial(rank, changes=changes)
         run = run_within(study, candidates, False, of_changes) if "match" in changes else of_changes(candidates)
-        found[combination(changes)] = page_recall(run, study.questions, 5)
+        found[combination(changes)] = page_recall(run, study.questions, K)
     return pd.DataFrame(found).reset_index()
 
 

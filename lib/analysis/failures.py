@@ -14,7 +14,7 @@ import pandas as pd
 from lib.ahead.terms import terms, topic
 from lib.metrics.retrieval import gold_pages, gold_ranks, page_hit
 from lib.retrievers.tables import texts_of_pages
-from lib.schema import or_without_filings
+from lib.schema import K, or_without_filings
 from lib.study import Study
 
 HEAD_CHARACTERS = 300
@@ -195,7 +195,7 @@ def term_share(question: str, company: str, pages: Sequence[str]) -> float:
     return max(len(wanted & set(terms(page, ASKING_WORDS))) / len(wanted) for page in pages) if wanted else 1.0
 
 
-def failed_questions(study: Study, name: str, k: int = 5) -> pd.DataFrame:
+def failed_questions(study: Study, name: str, k: int = K) -> pd.DataFrame:
     """A row per question of a method's standard run: question_id, is_found (a gold page is among the top k),
     figure_share of its evidence, and term_share on its gold pages; stored."""
     return _stored(study, "failed-questions", name, lambda: _failed_questions(study, name, k), k=k)
@@ -217,7 +217,7 @@ def figures(text: str) -> set[str]:
     return {figure for figure in found if len(figure) > 2 and not re.fullmatch(r"(?:19|20)\d\d", figure)}
 
 
-def missed(study: Study, name: str, k: int = 5, next_k: int = NEXT_K) -> pd.DataFrame:
+def missed(study: Study, name: str, k: int = K, next_k: int = NEXT_K) -> pd.DataFrame:
     """The questions whose gold pages are not all among a method's first k chunks: question_id, question_type, doc_type,
     n_gold, n_found, best_rank (of a missed page), sort (the first of SORTS that holds); stored."""
     params = {"k": k, "next_k": next_k, "questions": study.digest("questions")}

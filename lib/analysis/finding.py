@@ -10,8 +10,7 @@ from lib.analysis.answered import RANKER, on_sets
 from lib.analysis.calibration import NUMBER, systems
 from lib.analysis.question_sets import over_same_filings
 from lib.analysis.unseen import CONTRASTS, contrasts, unseen_beside
-from lib.evaluation import SUMMARY_FILE, evaluate_all, read_metrics
-from lib.frames import read_csv
+from lib.evaluation import evaluate_all, means_at, read_metrics, read_summary
 from lib.method_sets import measured
 from lib.metrics.frame import Metrics
 from lib.published import ANSWERS_FILE, Published
@@ -135,8 +134,6 @@ def with_better_encoder(study: Study, before: pd.Series, k: int) -> dict[str, tu
     published = Published.of(study.dataset.name, encoders.BETTER)
     if published is None or study.profile.name == encoders.BETTER:
         return {}
-    rows = read_csv(published.file(SUMMARY_FILE), k="Int64")
-    is_wanted = (rows["k"] == k) & (rows["condition"] == "standard") & (rows["metric"] == "page_recall")
-    after = rows[is_wanted].set_index("method")["mean"]
+    after = means_at(read_summary(published.root), "page_recall", k)
     names = [name for name in ("dense", "dense_records") if name in before and name in after]
     return {name: (before[name], after[name]) for name in names}

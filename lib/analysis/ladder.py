@@ -30,7 +30,7 @@ from lib.evaluation import evaluate
 from lib.method import memoized
 from lib.methods import METHODS
 from lib.metrics.frame import Metrics
-from lib.schema import or_without_filings
+from lib.schema import K, or_without_filings
 from lib.stats import LEVELS, Resampling, holm, with_p_holm
 from lib.study import Study
 
@@ -87,7 +87,7 @@ def rungs_of(study: Study) -> tuple[Rung, ...]:
 
 
 @memoized
-def rung_recalls(study: Study, k: int = 5) -> dict[str, pd.DataFrame]:
+def rung_recalls(study: Study, k: int = K) -> dict[str, pd.DataFrame]:
     """Each of RECALLS of every rung, mean over the seeds of the folds: questions × rungs.
 
     ``whole_<seed>`` is the last rung, the method itself, under one seed. There are no rungs where they are not known at

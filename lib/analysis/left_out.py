@@ -12,7 +12,7 @@ from lib.analysis.measured import TIME_COLUMNS, TIMES
 from lib.chunkings import sizes
 from lib.frames import read_csv
 from lib.methods import METHODS, PAIRS, TEXTS, TRAINING
-from lib.published import RESULTS, Published
+from lib.published import Published
 
 TIMED_ON = "financebench"
 #: What kind of row it is, the first that holds.
@@ -27,24 +27,18 @@ KINDS = {
 COLUMNS = ["set", "kind", "method", "minutes"]
 
 
-def published_sets(profile: str) -> dict[str, Published]:
-    """The published question sets of a profile but the demo, by name."""
-    names = sorted(path.parents[1].name for path in RESULTS.glob(f"*/{profile}/manifest.json"))
-    return {name: Published.of(name, profile) for name in names if name != "demo"}
-
-
 def left_out(sets: Mapping[str, Published]) -> pd.DataFrame:
-    """COLUMNS: rows that no run of a set is published of, and the minutes that one takes from nothing, NaN where
-    neither it nor a row that it uses was timed."""
+    """COLUMNS: rows that no run of a set, but the demo, is published of, and the minutes that one takes from nothing,
+    NaN where neither it nor a row that it uses was timed."""
     if TIMED_ON not in sets or TIMES not in sets[TIMED_ON].manifest["files"]:
         return pd.DataFrame(columns=COLUMNS)
     times = read_csv(sets[TIMED_ON].file(TIMES))[TIME_COLUMNS].set_index("method")
-    pages = {name: of.dataset().filings["n_pages"].sum() for name, of in sets.items()}
+    pages = {name: of.dataset().filings["n_pages"].sum() for name, of in sets.items() if name != "demo"}
     rows = []
-    for name, of in sets.items():
-        n, share = of.manifest["n_questions"], pages[name] / pages[TIMED_ON]
+    for name in pages:
+        n, share = sets[name].manifest["n_questions"], pages[name] / pages[TIMED_ON]
         for row in METHODS.values():
-            if f"standard/{row.name}" not in of.manifest["runs"]:
+            if f"standard/{row.name}" not in sets[name].manifest["runs"]:
                 kind = next(kind for kind, holds in KINDS.items() if holds(row))
                 rows.append((name, kind, row.name, _minutes(row.name, times, n, share)))
     return pd.DataFrame(rows, columns=COLUMNS)

@@ -18,6 +18,7 @@ import pandas as pd
 from lib.metrics.retrieval import page_recall
 from lib.retrievers import bm25, dense
 from lib.runs import rank
+from lib.schema import K
 from lib.stats import Interval, Resampling, percentiles
 from lib.study import Study
 from lib.text.tokens import FINANCE, content_tokens
@@ -70,7 +71,7 @@ def dosed(questions: pd.DataFrame, pages: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["question_id", "kind", "dose", "n_words", "question"])
 
 
-def measured(study: Study, k: int = 5) -> pd.DataFrame:
+def measured(study: Study, k: int = K) -> pd.DataFrame:
     """Page recall at k chunks of each question at each dose: question_id, kind, dose, n_words, method, value."""
     params = {"k": k} | {name: study.digest(name) for name in ("questions", "pages", "chunks")}
     params["settings"] = study.settings_of(("bm25", "embedder"))

@@ -17,7 +17,7 @@ from lib.page_scorer import full, light
 from lib.page_scorer.pages import base_vectors, folds, load_records
 from lib.page_scorer.search import ORDERS, page_run, scorer_scores, search_pages_first
 from lib.retrievers import matched
-from lib.schema import or_without_filings
+from lib.schema import K, or_without_filings
 from lib.stats import Resampling, columns_of
 from lib.study import Study
 
@@ -67,7 +67,7 @@ class Measurements(NamedTuple):
     mistakes: dict[str, pd.DataFrame]  # page recall with each evaluation mistake, by scorer: questions × MISTAKES
 
 
-def measurements(study: Study, k: int = 5) -> Measurements:
+def measurements(study: Study, k: int = K) -> Measurements:
     """The measurements of page scorers at ``k`` chunks.
 
     The mistakes on the fine-tuned scorer are there once ``python -m lib mistakes`` has measured them.
@@ -133,7 +133,7 @@ def measured_mistakes(
     return _stored(study, stage, params, rows) if measure or study.store.find(stage, params) else None
 
 
-def setups(study: Study, k: int = 5) -> pd.DataFrame:
+def setups(study: Study, k: int = K) -> pd.DataFrame:
     """Document and page recall at k chunks of every set-up: question_id, metric, and a column for each, by its scorer
     and folds (of TRAINED and BEST), ORDERS and IDENTITIES, such as ``light/company/page/none``."""
     identities = [study.inputs_digest(f"page_scorer_order_{kind}") for kind in ("covers", "records")]

@@ -32,7 +32,7 @@ from lib.method_sets import compared
 from lib.metrics.frame import Metrics
 from lib.published import METRICS_FILE, Published
 from lib.retrievers import bm25
-from lib.schema import Condition, StudyError
+from lib.schema import Condition, K, StudyError
 from lib.stats import Resampling, columns_of, percentiles, resampled_sums
 from lib.store import FRAME
 from lib.studies import open_study
@@ -138,7 +138,7 @@ def runs_of(study: Study, is_own: bool) -> list[tuple[str, Condition]]:
     return [run for run in wanted if run in found]
 
 
-def observed(found: pd.DataFrame, company: pd.Series, metrics: Metrics, k: int = 5) -> pd.DataFrame:
+def observed(found: pd.DataFrame, company: pd.Series, metrics: Metrics, k: int = K) -> pd.DataFrame:
     """The features of a set's questions (index question_id), ``company``, page recall at k of ROWS, and GAIN."""
     values = {name: metrics[name, "page_recall", k] for name in ROWS if name in metrics}
     return found.assign(company=company, **values, **{GAIN: values["bm25"] - values["dense"]})
@@ -210,7 +210,7 @@ def supported(found: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
     return found.assign(**words)
 
 
-def published_sets(profile: str = "default") -> dict[str, pd.DataFrame]:
+def published_features(profile: str = "default") -> dict[str, pd.DataFrame]:
     """:func:`observed` of each set of KNOWN whose features were published; needs neither filings nor questions."""
     found = {}
     for name, layer in ((name, Published.of(name, profile)) for name in KNOWN):
@@ -280,13 +280,13 @@ def question_kind(
 
     Args:
         questions: texts, or a table as :func:`described` takes or gives it.
-        known: name of a set to :func:`observed`; by default :func:`published_sets`. A StudyError of fewer than two.
+        known: name of a set to :func:`observed`; by default :func:`published_features`. A StudyError of fewer than two.
 
     Returns:
         method, page ``recall``, the ``gain`` on the first of ROWS with its interval (low, high), and ``error``: the
         largest error of such a gain predicted for one known set from another. A smaller gain should not be relied on.
     """
-    parts = list((published_sets() if known is None else known).values())
+    parts = list((published_features() if known is None else known).values())
     if len(parts) < 2:
         raise StudyError("two question sets with published features are needed, as financebench and page-questions")
     asked = questions if isinstance(questions, pd.DataFrame) else pd.DataFrame({"question": list(questions)})

@@ -38,7 +38,7 @@ from lib.method_sets import best_standard
 from lib.methods import METHODS, PAIRS
 from lib.metrics.frame import Metrics, long_frame
 from lib.published import METRICS_FILE
-from lib.schema import StudyError, or_without_filings
+from lib.schema import K, StudyError, or_without_filings
 from lib.stats import Resampling
 from lib.study import Study
 
@@ -88,7 +88,7 @@ class Scoreboard:
         self.questions, self.draws = self.study.questions.set_index("question_id"), Resampling.of(self.study)
         self.best = BEST  # where nothing of it was measured; then its claims are not either
         with suppress(StudyError):
-            self.best = best_standard(self.metrics.means("page_recall", 5))
+            self.best = best_standard(self.metrics.means("page_recall", K))
 
     def scores(self) -> pd.DataFrame:
         """BOARD of all claims and variants, by claim: ``rival`` is the pair that decides one about several, ``missing``

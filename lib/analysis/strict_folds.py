@@ -18,7 +18,7 @@ from lib.folds import By
 from lib.method_sets import measured
 from lib.metrics.frame import Metrics
 from lib.retrievers import matched
-from lib.schema import or_without_filings
+from lib.schema import K, or_without_filings
 from lib.stats import Resampling, compare
 from lib.study import Study
 
@@ -65,7 +65,7 @@ def question_templates(study: Study) -> pd.DataFrame:
     return pd.DataFrame(columns=QUESTION_COLUMNS) if stored is None else stored
 
 
-def recalls(study: Study, method: str, k: int = 5) -> dict[By, pd.DataFrame]:
+def recalls(study: Study, method: str, k: int = K) -> dict[By, pd.DataFrame]:
     """Both recalls by question of one of TRAINED, by what its folds hold out, the strictest last; without those folds
     that the study does not measure, or whose recalls are neither known nor can be computed here."""
     forms, is_measured = TRAINED[method], {name for name, _ in measured(study.profile)}
@@ -87,12 +87,12 @@ def _recalls(study: Study, form: object, k: int) -> pd.DataFrame | None:
     return (sum(drawn) / len(drawn)).loc[study.questions["question_id"]]
 
 
-def strictest(study: Study, method: str, k: int = 5) -> tuple[By, pd.DataFrame] | None:
+def strictest(study: Study, method: str, k: int = K) -> tuple[By, pd.DataFrame] | None:
     """What a trained row is known by: its strictest folds, and both recalls by question; None where it has none."""
     return next(reversed(recalls(study, method, k).items()), None)
 
 
-def strictest_of(study: Study, methods: Iterable[str], k: int = 5) -> dict[str, pd.DataFrame]:
+def strictest_of(study: Study, methods: Iterable[str], k: int = K) -> dict[str, pd.DataFrame]:
     """Both recalls by question of those of the methods that are trained and whose strictest folds are known."""
     found = {name: strictest(study, name, k) for name in methods if name in TRAINED}
     return {name: of[1] for name, of in found.items() if of}
@@ -109,7 +109,7 @@ def groups_of(study: Study) -> dict[str, pd.Index]:
     return {name: ids for name, ids in found.items() if len(ids)}
 
 
-def held_out(study: Study, draws: Resampling, matches: Mapping[str, pd.Series], k: int = 5) -> pd.DataFrame:
+def held_out(study: Study, draws: Resampling, matches: Mapping[str, pd.Series], k: int = K) -> pd.DataFrame:
     """Page recall of TRAINED by what their folds hold out, in each group of questions: HELD_OUT, a row for each
     ``reference``, one of ``matches`` (page recall by question) or ``company``, the same row's folds by company.
 

@@ -18,7 +18,7 @@ from lib.metrics.frame import Metrics
 from lib.page_scorer import light
 from lib.page_scorer.search import search_pages_first
 from lib.retrievers.matched import run_within
-from lib.schema import NeedsFilings, StudyError, or_without_filings
+from lib.schema import K, NeedsFilings, StudyError, or_without_filings
 from lib.stats import Resampling, compare, compare_pairs
 from lib.studies import open_study
 from lib.study import Study
@@ -138,7 +138,7 @@ def missed_by_kind(other: Study) -> pd.DataFrame:
     return table.assign(All=table.sum(axis=1)).rename(KINDS).rename_axis("Why").rename_axis(columns=None)
 
 
-def better_encoder(other: Study, k: int = 5) -> pd.DataFrame | None:
+def better_encoder(other: Study, k: int = K) -> pd.DataFrame | None:
     """Page recall of ENCODED on unseen companies with the better encoder less that with the encoder of ``other``:
     :func:`lib.stats.compare`, p corrected over these rows; None where it was not measured."""
     given = {"artifacts": other.home.parents[1], "say": lambda line: None}
@@ -155,7 +155,7 @@ def better_encoder(other: Study, k: int = 5) -> pd.DataFrame | None:
     return compare(after, before, Resampling.of(other))
 
 
-def light_recalls(study: Study, other: Study, k: int = 5, measure: bool = False) -> pd.DataFrame | None:
+def light_recalls(study: Study, other: Study, k: int = K, measure: bool = False) -> pd.DataFrame | None:
     """LEVELS by question of LIGHT on unseen companies, trained on all of the study's questions: its pages' order behind
     the match. Stored; where it is not, computed if ``measure``, as vectors of all pages take half an hour, else None;
     None for other questions than FinanceBench's, too."""

@@ -16,15 +16,17 @@ import pandas as pd
 import yaml
 
 from lib.book.downloads import write_downloads
+from lib.book.environment import UNKNOWN, shortened
 from lib.book.explorer import write_explorer
 from lib.book.headline import budgets
-from lib.book.manifest import UNKNOWN, shortened, stages_of, write_exports, write_manifest, write_results
-from lib.book.notebooks import STAMPS, changed_chapters, chapters, forget_stages, read_json, run_all, stamps
+from lib.book.manifest import stages_of, write_manifest
+from lib.book.notebooks import STAMPS, changed_chapters, chapters, forget_stages, run_all, stamps
 from lib.book.pages import write_pages
 from lib.book.pairs import write_pairs
 from lib.book.repository import address, with_commits
+from lib.book.results import write_exports, write_results
 from lib.diagnose.stored import OUTSIDE
-from lib.files import ROOT
+from lib.files import MANIFEST, ROOT, read_json
 from lib.models.weights import hub_models
 from lib.options import Names
 from lib.published import METRICS_FILE
@@ -167,7 +169,7 @@ def config(study: Study) -> dict:
     if study.published and (study.has_used_published_runs or not study.has_text):
         footer = study.published.sentence
     else:
-        made = read_json(study.outputs / "manifest.json")
+        made = read_json(study.outputs / MANIFEST)
         run = f"{made['dataset']}, profile {made['profile']}, commit {shortened(made['commit'])}"
         footer = f"Computed for this book from {run}."
     options = found["sphinx"]["config"]["html_theme_options"]

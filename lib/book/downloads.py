@@ -12,9 +12,10 @@ from lib.book.elsewhere import files_of
 from lib.book.leaderboard import ELSEWHERE, RUNS, other_sets
 from lib.book.page_templates import filled
 from lib.diagnose.stored import stored_runs
-from lib.exports import exported_metrics, exported_run, questions_csv
-from lib.files import write_atomically
-from lib.published import MANIFEST
+from lib.evaluation import SUMMARY_FILE
+from lib.exports import exported_metrics, exported_run
+from lib.files import MANIFEST, write_atomically
+from lib.published import questions_csv
 from lib.runs import qrels
 from lib.schema import StudyError
 from lib.study import Study
@@ -30,7 +31,7 @@ def write_downloads(study: Study, target: Path) -> None:
         write_atomically(target / RUNS / f"{one.name}.trec.gz", gzip.compress(one.run_file.read_bytes(), mtime=0))
     for path in files_of(study):
         write_atomically(target / ELSEWHERE / path.name, path.read_bytes())
-    files = gold_of(study.questions) | {name: (study.outputs / name).read_bytes() for name in ("summary.csv", MANIFEST)}
+    files = gold_of(study.questions) | {name: (study.outputs / name).read_bytes() for name in (SUMMARY_FILE, MANIFEST)}
     for name, content in files.items():
         write_atomically(target / name, content)
 
@@ -46,10 +47,10 @@ def write_archive(study: Study) -> Path:
         raise StudyError(f"{study.outputs} has no results of a whole book; build it first, with make book")
     packed = {str(path.relative_to(study.outputs)): path.read_bytes() for path in study.outputs.glob("runs/*/*.gz")}
     packed |= gold_of(study.questions) | {"README.md": filled("columns", study=study).encode()}
-    packed |= {name: (study.outputs / name).read_bytes() for name in ("metrics.csv.gz", "summary.csv", MANIFEST)}
+    packed |= {name: (study.outputs / name).read_bytes() for name in ("metrics.csv.gz", SUMMARY_FILE, MANIFEST)}
     for name, published in other_sets(study).items():
         found = gold_of(published.dataset().questions) | {"metrics.csv.gz": exported_metrics(published.metrics)}
-        found |= {file: (published.root / file).read_bytes() for file in ("summary.csv", MANIFEST)}
+        found |= {file: (published.root / file).read_bytes() for file in (SUMMARY_FILE, MANIFEST)}
         for (condition, method), run in published.runs.items():
             found[f"runs/{condition}/{method}.trec.gz"] = exported_run(run, method)
         packed |= {f"{name}/{file}": content for file, content in found.items()}

@@ -15,12 +15,11 @@ from lib.diagnose.beside import judged, metrics_of
 from lib.diagnose.run_file import read_run
 from lib.files import ROOT
 from lib.metrics.frame import Metrics
-from lib.schema import Condition, or_without_filings
+from lib.schema import Condition, K, or_without_filings
 from lib.stats import Resampling, columns_of, wilson
 from lib.study import Study
 
 FOLDER = ROOT / "data" / "elsewhere"
-K = 5
 MEASURES = ("doc_recall", "page_recall")
 #: What a labelled system was given, as its name says it and in words, in the order of the table.
 GIVEN = {

@@ -16,22 +16,20 @@ import pandas as pd
 
 from lib.analysis.failures import missed_pages
 from lib.answers.calculation import CALCULATED_STAGE, derivation
-from lib.book.headline import recalls
 from lib.book.leaderboard import other_sets
-from lib.book.manifest import read_summary
 from lib.book.notebooks import read_stages
-from lib.book.outcomes import K, add_kinds, outcomes
+from lib.book.outcomes import add_kinds, outcomes
 from lib.data.dataset import links_of
 from lib.data.locate import UNSEEN, unseen_questions
 from lib.data.pdf import drawn
 from lib.diagnose.run_file import read_docnos
 from lib.diagnose.stored import stored_runs
+from lib.evaluation import means_at, read_summary
 from lib.files import digest_of
-from lib.frames import read_csv
 from lib.method_sets import TRAINED, best_standard, measured
 from lib.models.written import read_records
 from lib.published import Published
-from lib.schema import Condition, NeedsFilings
+from lib.schema import Condition, K, NeedsFilings
 from lib.study import Study
 
 MAX_TEXT = 500
@@ -68,7 +66,7 @@ def explorer_data(study: Study) -> dict:
     runs = runs_of(study)
     data = outcomes(study.dataset.name, study.questions, study.filings, runs)
     questions = {question["id"]: question for question in data["questions"]}
-    data["best"] = best_standard(recalls(read_summary(study)))
+    data["best"] = best_standard(means_at(read_summary(study.outputs), "page_recall"))
     place = {method["name"]: n for n, method in enumerate(data["methods"])}
     for method in dict.fromkeys((data["best"], *TRAINED)):
         with suppress(NeedsFilings):
@@ -90,7 +88,7 @@ def published_data(published: Published) -> dict:
     """What the explorer shows of another question set, as published."""
     dataset = published.dataset()
     data = outcomes(dataset.name, dataset.questions, dataset.filings, published.runs)
-    data["best"] = best_standard(recalls(read_csv(published.file("summary.csv"), k="Int64")))
+    data["best"] = best_standard(means_at(read_summary(published.root), "page_recall"))
     return with_texts(dataset.name, data)
 
 

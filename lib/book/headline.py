@@ -12,19 +12,19 @@ from docutils.nodes import make_id
 from lib.analysis import encoders, finding
 from lib.analysis.breakdowns import NAMED, named
 from lib.analysis.budget import by_budget, with_other_sets
-from lib.analysis.climb import CLIMB, K, climb, climb_unseen
+from lib.analysis.climb import CLIMB, climb, climb_unseen
 from lib.analysis.decisions import TREE, leaves
 from lib.analysis.ladder import LADDER, rung_recalls
 from lib.analysis.strict_folds import strictest_of
 from lib.analysis.unseen import better_encoder, fates, unseen_beside
-from lib.book.manifest import read_summary
 from lib.book.page_templates import filled
-from lib.evaluation import read_metrics
+from lib.evaluation import means_at, read_metrics, read_summary, rows_at
 from lib.method import memoized
 from lib.method_sets import baselines, best_standard
 from lib.metrics.frame import Metrics
 from lib.models.weights import lock, models_of, weights_of
 from lib.published import METRICS_FILE, Published
+from lib.schema import K
 from lib.show import charts
 from lib.show.display import Shown, typeset
 from lib.show.figures import lost_panels
@@ -67,17 +67,6 @@ OF_UNSEEN = (
 )
 
 
-def at_k(summary: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """A metric's rows over all filings at K chunks, by method."""
-    is_wanted = (summary["k"] == K) & (summary["condition"] == "standard") & (summary["metric"] == metric)
-    return summary[is_wanted].set_index("method")
-
-
-def recalls(summary: pd.DataFrame) -> pd.Series:
-    """Mean page recall at K chunks by method."""
-    return at_k(summary, "page_recall")["mean"]
-
-
 class Found(NamedTuple):
     """What both pages state."""
 
@@ -94,7 +83,8 @@ class Found(NamedTuple):
     @classmethod
     def of(cls, study: Study) -> "Found":
         """What a study's outputs have."""
-        other, summary = unseen_beside(study), read_summary(study)
+        other, summary = unseen_beside(study), read_summary(study.outputs)
+        recalls = means_at(summary, "page_recall")
         return cls(
             summary=summary,
             metrics=read_metrics(study.outputs / METRICS_FILE),
@@ -103,14 +93,14 @@ class Found(NamedTuple):
             tokens=finding.by_tokens(study),
             budgets=budgets(study),
             encoder=better_encoder(other, K) if other else None,
-            better=finding.with_better_encoder(study, recalls(summary), K),
-            rungs=rung_recalls(study, K)["page_recall"] if "ahead" in recalls(summary) else None,
+            better=finding.with_better_encoder(study, recalls, K),
+            rungs=rung_recalls(study, K)["page_recall"] if "ahead" in recalls else None,
         )
 
     @property
     def best(self) -> str:
         """The best standard method."""
-        return best_standard(recalls(self.summary))
+        return best_standard(means_at(self.summary, "page_recall"))
 
     @property
     def by_company(self) -> float | None:
@@ -121,7 +111,7 @@ class Found(NamedTuple):
     @property
     def sentences(self) -> list[str]:
         """The finding in one sentence, and those that explain it."""
-        pages, docs = (at_k(self.summary, metric)["mean"] for metric in ("page_recall", "doc_recall"))
+        pages, docs = (means_at(self.summary, metric) for metric in ("page_recall", "doc_recall"))
         ahead = pages.get("ahead") if self.by_company is None else self.by_company
         return filled(
             "sentences",
@@ -143,11 +133,11 @@ class Found(NamedTuple):
 
 def intervals(summary: pd.DataFrame) -> str:
     """What a caption says of the best standard method's shares."""
-    base, parts = best_standard(recalls(summary)), []
+    base, parts = best_standard(means_at(summary, "page_recall")), []
     names = {"found": "page_recall", "filing not retrieved": "lost_at_document", "page not retrieved": "lost_at_page"}
     for what, metric in names.items():
-        rows = at_k(summary, metric)
-        ends = rows[rows.index == base][["low", "high"]].itertuples(index=False)
+        rows = rows_at(summary, metric, K)
+        ends = rows.loc[rows["method"] == base, ["low", "high"]].itertuples(index=False)
         parts += [f"{what} {low:.0%} to {high:.0%}" for low, high in ends]
     return f"{title(base)}, which was chosen on these questions, has 95 % intervals of: {', '.join(parts)}."
 
@@ -176,7 +166,7 @@ def trust(study: Study, found: Found) -> list[str]:
 def ahead_in_tables(found: Found) -> dict[str, float] | None:
     """Ahead's page recall by what its folds hold out: of its run, one draw of folds by company, over several draws of
     these, and over draws of the strictest folds; None where one is not known."""
-    pages = recalls(found.summary)
+    pages = means_at(found.summary, "page_recall")
     if "ahead" not in found.strict or found.by_company is None or "ahead" not in pages:
         return None
     strictest = found.strict["ahead"]["page_recall"].mean()

@@ -14,19 +14,18 @@ from docutils.nodes import make_id
 from lib.analysis import budget, reading
 from lib.analysis.measured import TIMES, known_table
 from lib.book import elsewhere
-from lib.book.manifest import read_summary
-from lib.book.notebooks import read_json
 from lib.book.page_templates import filled
 from lib.book.purposes import is_designed_here, purpose
 from lib.data.locate import UNSEEN
 from lib.diagnose.stored import StoredRun, stored_runs
-from lib.evaluation import read_metrics, summarise
-from lib.frames import read_csv
+from lib.evaluation import read_metrics, read_summary, rows_at, summarise
+from lib.files import MANIFEST, read_json
 from lib.method import OWN
 from lib.method_sets import in_comparisons, measured
 from lib.methods import METHODS, NEEDS
 from lib.models.weights import lock, weights_of
-from lib.published import MANIFEST, METRICS_FILE, RESULTS, Published
+from lib.published import METRICS_FILE, Published
+from lib.schema import K
 from lib.show import charts
 from lib.show.display import number, seconds
 from lib.show.markup import as_csv
@@ -34,7 +33,6 @@ from lib.show.tables import reported_runs
 from lib.stats import Resampling, means
 from lib.study import Study
 
-K = 5
 RUNS = "runs/standard"  # the folder of runs of the book's own set, in ``_static``
 ELSEWHERE = "elsewhere"  # the folder of runs that others published, in ``_static``
 OPENED = {"standard": "Filings searched", "oracle-document": "Filing given"}
@@ -97,12 +95,9 @@ COSTS = [column.name for column in OF_ALL if column.form is seconds]
 
 def other_sets(study: Study) -> dict[str, Published]:
     """What is published of other question sets, by name: over the same filings, and beside FinanceBench UNSEEN."""
-    found = [Published(path.parent) for path in sorted(RESULTS.glob(f"*/{study.profile.name}/{MANIFEST}"))]
-    named = {one.manifest["dataset"]: one for one in found}
-    collection = {name: one.manifest.get("collection", name) for name, one in named.items()}
-    named.pop(study.dataset.name, None)
+    others = {name: one for name, one in Published.all(study.profile.name).items() if name != study.dataset.name}
     beside = {study.dataset.collection, *([UNSEEN] if study.dataset.name == "financebench" else [])}
-    return {name: one for name, one in named.items() if collection[name] in beside}
+    return {name: one for name, one in others.items() if one.manifest.get("collection", name) in beside}
 
 
 def sets_of(study: Study, outside: Sequence[pd.DataFrame]) -> Iterator[tuple]:
@@ -111,11 +106,11 @@ def sets_of(study: Study, outside: Sequence[pd.DataFrame]) -> Iterator[tuple]:
     wanted = [METRIC_OF.get(name, name) for name in DEPTHS]
     outside = [one[one["metric"].isin(wanted) & one["k"].isin([*DEPTHS.values()])] for one in outside]
     draws = Resampling.of(study)
-    summary = pd.concat([read_summary(study), *(summarise(one, draws) for one in outside)])
+    summary = pd.concat([read_summary(study.outputs), *(summarise(one, draws) for one in outside)])
     metrics = pd.concat([read_metrics(study.outputs / METRICS_FILE), *outside])
     yield study.dataset.name, study.questions, summary, metrics, read_json(study.outputs / MANIFEST)
     for name, one in other_sets(study).items():
-        yield name, one.dataset().questions, read_csv(one.file("summary.csv"), k="Int64"), one.metrics, one.manifest
+        yield name, one.dataset().questions, read_summary(one.root), one.metrics, one.manifest
 
 
 def board(study: Study) -> pd.DataFrame:
@@ -202,9 +197,8 @@ def _models(study: Study, method: str) -> set[str]:
 
 def kinds(questions: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
     """Page recall of each question type and form by method, the kind with most questions first."""
-    is_recall = (metrics["metric"] == "page_recall") & (metrics["condition"] == "standard") & (metrics["k"] == K)
-    table, parts = metrics[is_recall].astype({"question_id": object, "method": object}), []
-    questions = questions.set_index("question_id")
+    table = rows_at(metrics, "page_recall", K).astype({"question_id": object, "method": object})
+    questions, parts = questions.set_index("question_id"), []
     for group, column in (("types", "question_type"), ("forms", "doc_type")):
         part = table.groupby(["method", table["question_id"].map(questions[column])])["value"].mean().unstack()
         sizes = questions[column].value_counts()

@@ -1,102 +1,29 @@
-"""What outside checks rely on: runs, metrics, their summary, and the manifest of what they were made from."""
+"""The manifest of the outputs: what runs and metrics were made from and where, and every stage behind them."""
 
 import hashlib
-import io
 import json
-import os
 import platform
-import re
-import shutil
-import subprocess
-import textwrap
 from collections.abc import Sequence
-from importlib.metadata import metadata, version
-from pathlib import Path
+from importlib.metadata import version
 
-import pandas as pd
-
-from lib.book.notebooks import chapters, read_json, read_stages
-from lib.evaluation import evaluate, merge_metrics, metrics_entry, write_summary
-from lib.exports import exported_metrics, exported_run
-from lib.files import ROOT
-from lib.frames import read_csv, read_table
+from lib.book.environment import PACKAGES, git_commit, licence_of, processor
+from lib.book.notebooks import chapters, read_stages
+from lib.evaluation import metrics_entry
+from lib.files import MANIFEST, read_json
 from lib.method_sets import measured
-from lib.models.encoders import automatic_precision, gpu
+from lib.models.encoders import automatic_precision
 from lib.models.weights import models_of
-from lib.published import ANSWERS_FILE, METRICS_FILE
 from lib.runs import trec_lines
 from lib.schema import Condition
 from lib.study import Study
 
-SOURCES = "lib notebooks book data _config.yml _toc.yml requirements.txt :!book/results".split()
-UNKNOWN = "unknown"  # in place of a commit
-PACKAGES = (
-    "torch", "transformers", "sentence-transformers", "tokenizers", "chromadb", "rank-bm25", "sacrebleu", "rouge-score",
-    "rapidfuzz", "ir_measures", "onnxruntime", "xllamacpp", "lightgbm", "pymupdf", "numpy", "scipy", "pandas",
-    "matplotlib", "papermill", "jupyter", "jupyter-book",
-)  # fmt: skip
 UNLISTED = ("curve", "train_filings")  # of a fold
 STAGE_FIELDS = ("stage", "key", "version", "digest", "public", "asked", "wall_s", "peak_mib", "at")
-
-
-def write_results(study: Study, some: Sequence[tuple[str, Condition]] | None = None) -> None:
-    """Write ``metrics.parquet`` and ``summary.csv`` of all that the profile measures, in place of what was, or add
-    ``some`` runs; with filings also questions, pages and chunks."""
-    metrics = pd.concat([evaluate(study, *run) for run in some or measured(study.profile)], ignore_index=True)
-    write_summary(study, merge_metrics(study, metrics, is_whole=some is None))
-    if "answer" in study.dataset.lacks:
-        (study.outputs / ANSWERS_FILE).unlink(missing_ok=True)  # written when there were some
-    if study.has_text:
-        study.generation_log().list_all()
-        packed = io.BytesIO()
-        study.questions.to_parquet(packed, index=False)
-        study.write("questions.parquet", packed.getvalue())
-        _ = study.pages, study.chunks  # linked into the outputs as they are read
-
-
-def write_exports(study: Study, some: Sequence[tuple[str, Condition]] | None = None) -> None:
-    """Write what only other programs read: ``metrics.csv.gz``, and in TREC's format ``runs/``."""
-    for name, condition in some or measured(study.profile):
-        study.write(f"runs/{condition}/{name}.trec.gz", exported_run(study.run(name, condition), name))
-    study.write("metrics.csv.gz", exported_metrics(read_table(study.outputs / METRICS_FILE)))
 
 
 def run_sha256(study: Study, name: str, condition: Condition) -> str:
     """SHA-256 of a run's TREC lines."""
     return hashlib.sha256(trec_lines(study.run(name, condition), name)).hexdigest()
-
-
-def read_summary(study: Study) -> pd.DataFrame:
-    """The summary of the outputs; see :data:`lib.evaluation.SUMMARY_COLUMNS`."""
-    return read_csv(study.outputs / "summary.csv", k="Int64")
-
-
-def git_commit() -> str:
-    """The last commit that changed the code, with ``-dirty`` where files differ from it; ``unknown`` without git."""
-
-    def git(*command: str) -> str:
-        command = ["git", "-C", str(ROOT), *command, "--", *SOURCES]
-        return subprocess.run(command, capture_output=True, encoding="utf-8", check=False).stdout.strip()
-
-    try:
-        return (git("log", "-1", "--format=%H") or UNKNOWN) + ("-dirty" if git("status", "--porcelain") else "")
-    except OSError:  # there is no git on the PATH, or none that may be run
-        return UNKNOWN
-
-
-def shortened(commit: str) -> str:
-    """A commit of :func:`git_commit` as a page prints it: ten of its digits, and whether files differ from it."""
-    return re.sub(r"^([0-9a-f]{10})[0-9a-f]+", r"\1", commit)
-
-
-def processor() -> str:
-    """The processor's name, cores and memory, and the GPU where there is one."""
-    lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    found = gpu() if shutil.which("nvidia-smi") else None  # importing torch takes seconds
-    graphics = f"; {found[0]}, {found[1]:.0f} GiB" if found else ""
-    return f"{(names or [platform.processor()])[0]}, {os.cpu_count()} cores, {memory:.0f} GiB{graphics}"
 
 
 def seeds_of(settings: dict, prefix: str = "") -> dict[str, int | list[int]]:
@@ -108,15 +35,6 @@ def seeds_of(settings: dict, prefix: str = "") -> dict[str, int | list[int]]:
         elif name in ("seed", "seeds", "fold_seeds"):
             found[prefix + name] = value
     return found
-
-
-def licence_of(package: str) -> str:
-    """A Python package's licence as its own metadata states it, in a few words."""
-    about = metadata(package)
-    classifiers = [line.split(" :: ") for line in about.get_all("Classifier") or []]
-    listed = "; ".join(parts[-1] for parts in classifiers if parts[0] == "License")
-    stated = about.get("License-Expression") or listed or (about.get("License") or "unknown").splitlines()[0]
-    return textwrap.shorten(stated, 60, placeholder=" …")
 
 
 def stages_of(study: Study) -> list[dict]:
@@ -149,7 +67,7 @@ def folds_of(study: Study) -> dict[str, list[dict]]:
 
 def write_manifest(study: Study, some: Sequence[tuple[str, Condition]] | None = None) -> dict:
     """Write ``manifest.json`` of the outputs and return it; with ``some`` runs, it adds them to those it lists."""
-    stages, path = stages_of(study), study.outputs / "manifest.json"
+    stages, path = stages_of(study), study.outputs / MANIFEST
     identity = {"commit": git_commit(), "fingerprint": study.dataset.fingerprint}
     before = read_json(path) if some and path.is_file() else {}
     is_same = identity.items() <= before.items()  # runs of another commit may be others
@@ -184,5 +102,5 @@ def write_manifest(study: Study, some: Sequence[tuple[str, Condition]] | None = 
         "folds": folds_of(study),
         "stages": stages,
     }
-    study.write("manifest.json", json.dumps(manifest, indent=1, ensure_ascii=False) + "\n")
+    study.write(MANIFEST, json.dumps(manifest, indent=1, ensure_ascii=False) + "\n")
     return manifest

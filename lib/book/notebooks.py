@@ -14,7 +14,7 @@ from threading import Event
 import nbformat
 import papermill
 
-from lib.files import ROOT, digest_of, digest_of_file, fix_of
+from lib.files import MANIFEST, ROOT, digest_of, digest_of_file, fix_of, published_folders, read_json
 from lib.schema import NeedsFilings, StudyError
 from lib.studies import NOTEBOOKS
 from lib.study import Study
@@ -148,8 +148,8 @@ def stamps(study: Study, given: dict[str, object]) -> dict[str, str]:
     """A digest of all that a chapter was run from, by its name; the outputs keep it in STAMPS."""
     paths = (path for name in SOURCES for path in sorted([ROOT / name, *(ROOT / name).rglob("*")]))
     sources = [path for path in paths if path.is_file() and not NOT_SOURCES & set(path.relative_to(ROOT).parts)]
-    manifests = sorted((ROOT / "book/results").glob("*/*/manifest.json"))  # of others, that it is shown beside
-    sources += [path for path in manifests if path.parts[-3:-1] != study.home.parts[-2:]]
+    others = [folder for folder in published_folders() if folder.parts[-2:] != study.home.parts[-2:]]
+    sources += [folder / MANIFEST for folder in others]  # that it is shown beside
     texts = study.home / "generations.jsonl"
     common = {
         "given": given,
@@ -175,15 +175,6 @@ def read_stages(study: Study) -> list[dict]:
     """The log of the stages that chapters used: chapter, stage, key, origin."""
     log = study.outputs / "stages.jsonl"
     return read_json(log, lines=True) if log.is_file() else []
-
-
-def read_json(path: Path, lines: bool = False):
-    """What a JSON file of the outputs holds, or each of its ``lines``; a StudyError where it is damaged."""
-    try:
-        text = path.read_text(encoding="utf-8")
-        return [json.loads(line) for line in text.splitlines()] if lines else json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise StudyError(f"{path} is damaged ({error}); remove it and run the command again") from None
 
 
 def forget_stages(study: Study, names: Sequence[str]) -> None:

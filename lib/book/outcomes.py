@@ -10,10 +10,9 @@ from lib.methods import METHODS
 from lib.metrics import retrieval
 from lib.metrics.pooled import FULL, answering_pages
 from lib.metrics.retrieval import PAGE
-from lib.schema import CONDITIONS, Condition
+from lib.schema import CONDITIONS, Condition, K
 
 Runs = Mapping[tuple[Condition, str], pd.DataFrame]
-K = 5
 
 
 def outcomes(question_set: str, questions: pd.DataFrame, filings: pd.DataFrame, runs: Runs) -> dict:

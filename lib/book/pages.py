@@ -13,13 +13,14 @@ import yaml
 
 from lib.analysis import left_out
 from lib.analysis.facts import SOURCES, facts
+from lib.book.environment import licence_of
 from lib.book.headline import write_headline
 from lib.book.leaderboard import leaderboard_page
-from lib.book.manifest import licence_of, read_summary
 from lib.book.page_templates import filled
 from lib.book.questions import questions_page
 from lib.book.reported import reported_page
 from lib.book.walkthrough import walkthrough_page
+from lib.evaluation import read_summary
 from lib.files import ROOT
 from lib.method import AHEAD, MATCHED, OWN, SCORERS, STORED, Method
 from lib.method_sets import of_family, siblings
@@ -28,21 +29,21 @@ from lib.metrics import METRIC_TITLES
 from lib.metrics.frame import HEADLINE
 from lib.metrics.right import answer_right
 from lib.models.weights import lock
-from lib.schema import CONDITIONS, IN_WORDS
+from lib.published import Published
+from lib.schema import CONDITIONS, IN_WORDS, K
 from lib.show.display import markdown_table, number, with_interval
 from lib.show.markup import escape, explorer_link
 from lib.show.tables import metric_cells, reported_runs
 from lib.statements.sure import fitted
 from lib.study import Study
 
-K = 5
 ASKED = Path(__file__).with_name("asked.json")  # of ``extras.asked``: questions on the demo with their answers
 ROLE = re.compile(r":(?:func|mod|class|data|meth):`~?([\w.]+)`")
 
 
 def write_pages(study: Study, manifest: dict) -> None:
     """Write the generated pages, and the fragments that written ones include, into ``pages/``."""
-    summary, others = read_summary(study), siblings(study.profile)
+    summary, others = read_summary(study.outputs), siblings(study.profile)
     own = [name for family in OWN for name in of_family(family)]
     pages = {
         "methods": methods_page(study, summary, "Methods", own),
@@ -155,7 +156,7 @@ def appendix(study: Study, manifest: dict) -> str:
 
 def left_out_table() -> pd.DataFrame | None:
     """What :mod:`lib.analysis.left_out` lists of the default profile, by kind of row; None where nothing was timed."""
-    found = left_out.by_kind(left_out.left_out(left_out.published_sets("default")))
+    found = left_out.by_kind(left_out.left_out(Published.all("default")))
     found["minutes"] = [f"{row.fewest:.0f} to {row.most:.0f}" for row in found.itertuples()]
     heads = {"set": "Question set", "kind": "A row that …", "rows": "Rows", "minutes": "Minutes of one"}
     return found[[*heads]].rename(columns=heads) if len(found) else None

@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pandas as pd
 
-from lib.book.leaderboard import K, sets_of
+from lib.book.leaderboard import sets_of
 from lib.diagnose.stored import stored_runs
+from lib.evaluation import rows_at
 from lib.files import write_atomically
 from lib.method_sets import in_comparisons
+from lib.schema import K
 from lib.study import Study
 
 
@@ -28,8 +30,7 @@ def write_pairs(study: Study, target: Path) -> None:
 def of_questions(questions: pd.DataFrame, metrics: pd.DataFrame, names: list[str]) -> dict:
     """``companies``, the number of each question's company in the order of their first questions, and ``recall``: page
     recall at K of each method over all filings, question by question."""
-    is_wanted = (metrics["metric"] == "page_recall") & (metrics["condition"] == "standard") & (metrics["k"] == K)
-    values = metrics[is_wanted].astype({"question_id": object, "method": object})
+    values = rows_at(metrics, "page_recall", K).astype({"question_id": object, "method": object})
     recall = values.pivot(index="question_id", columns="method", values="value").reindex(questions["question_id"])
     codes, _ = pd.factorize(questions["company"])
     return {

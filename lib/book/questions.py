@@ -15,16 +15,17 @@ from lib.analysis.reading import TESTED_AT
 from lib.analysis.strict_folds import strictest, strictest_of
 from lib.analysis.unseen import CONTRASTS
 from lib.book.headline import STRICT, Strict
-from lib.book.manifest import read_summary
 from lib.book.page_templates import filled, filled_text
+from lib.evaluation import means_at, read_summary
 from lib.files import read_yaml
+from lib.schema import K
 from lib.show.display import seconds, typeset
 from lib.show.markup import Markup, escape
 from lib.stats import tier
 from lib.study import Study
 
 QUESTIONS = Path(__file__).with_name("questions.yaml")
-K, DEEP = 5, 20  # chunks
+DEEP = 20  # chunks
 FOLDERS = {"tab": "tables", "fig": "figures"}
 ENDS = ("difference_low", "difference_high"), ("low", "high")  # columns of a difference's interval
 #: What a verdict answers to "does it help".
@@ -76,10 +77,9 @@ class Values:
         """A method's page recall over all filings, a trained one's of its strictest folds where these are known."""
         if k == K and method in self.strict:
             return share(self.strict[method]["page_recall"].mean())
-        rows = self.summary[self.summary["condition"] == "standard"].set_index(["method", "metric", "k"])["mean"]
-        if (method, "page_recall", k) not in rows.index:
+        if method not in (means := means_at(self.summary, "page_recall", k)):
             raise NoValue(f"no run of {method} at {k}")
-        return share(rows[method, "page_recall", k])
+        return share(means[method])
 
     def change(self, name: str, prefix: str = "", **where: object) -> Markup:
         """A difference with its interval and verdict."""
@@ -121,7 +121,7 @@ def questions_page(study: Study) -> str:
 
 def values_of(study: Study) -> dict[str, object]:
     """What the templates of the answers know; what is not known here is not defined in them."""
-    values = Values(study.outputs, read_summary(study), strictest_of(study, STRICT, K))
+    values = Values(study.outputs, read_summary(study.outputs), strictest_of(study, STRICT, K))
     names = ("at", "least", "largest", "pages", "change", "helps", "contrast")
     known = {name: getattr(values, name) for name in names} | {
         "share": share,

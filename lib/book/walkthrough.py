@@ -30,7 +30,7 @@ from lib.data.pdf import picture
 from lib.filings.identity import asked_period
 from lib.retrievers.matched import fits_best
 from lib.retrievers.tables import identities, sheet_of, texts_of_pages
-from lib.schema import StudyError, or_without_filings
+from lib.schema import K, StudyError, or_without_filings
 from lib.show.display import markdown_table
 from lib.show.markup import Markup, escape
 from lib.show.tables import title
@@ -41,7 +41,6 @@ from lib.statements.sure import line_of
 from lib.studies import with_text
 from lib.study import Study
 
-K = 5
 OF_REPORT = "novel-generated"  # questions that only one report lets one ask
 PICTURES = {"dpi": 80, "quality": 60}
 AROUND = 1  # rows that are shown above and below one that is read

@@ -10,10 +10,10 @@ from lib.data.dataset import read_dataset, read_questions
 from lib.data.download import download_financebench
 from lib.data.layout import DATA_ENDINGS, Dataset
 from lib.data.records import CONTROL, MOST_LETTERS, printable
-from lib.files import ROOT, digest_of, write_atomically
+from lib.files import MANIFEST, ROOT, digest_of, published_folders, write_atomically
 from lib.schema import DatasetError
 
-DATA, DEMO, RESULTS = ROOT / "data", ROOT / "data" / "demo", ROOT / "book" / "results"
+DATA, DEMO = ROOT / "data", ROOT / "data" / "demo"
 DATA_VARIABLE = "RETRIEVAL_GAP_DATA"
 UNSEEN = "unseen-companies"  # the study's own questions, in ``data/``; its filings' text is not in the repository
 RESERVED_NAMES = ("demo", "financebench", "store", "reruns", "locks")  # of datasets and of folders among the artifacts
@@ -73,10 +73,15 @@ def open_dataset(name: str, questions: str = "", artifacts: Path | None = None) 
         return collection
     if root := questions_root(questions):
         return recorded(read_questions(root, name_of(questions), collection, artifacts), artifacts)
-    published = ", ".join(sorted(path.parents[1].name for path in RESULTS.glob("*/default/manifest.json")))
+    published = ", ".join(_published())
     other = f", or the name of a published one: {published}" if published else ""
     wanted = f"give a folder with data/*questions* ({', '.join(DATA_ENDINGS)}){other}"
     raise DatasetError(f"{printable(questions[:MOST_LETTERS])}: no question set; {wanted}")
+
+
+def _published() -> dict[str, Path]:
+    """The manifests of what is published under the default profile, by dataset."""
+    return {folder.parent.name: folder / MANIFEST for folder in published_folders() if folder.name == "default"}
 
 
 def _open_collection(name: str, artifacts: Path | None) -> Dataset:
@@ -121,7 +126,7 @@ def recorded(dataset: Dataset, artifacts: Path | None) -> Dataset:
     is_own = dataset.root in (DEMO, financebench_root(), unseen_root()) and dataset.collection == dataset.name
     if not is_own:
         other = {"fingerprint": ""} if dataset.name in RESERVED_NAMES else {}
-        files.append(RESULTS / dataset.name / "default" / "manifest.json")
+        files += [path for name, path in _published().items() if name == dataset.name]
     if artifacts:
         files.append(artifacts / dataset.name / RECORD)
     for file in filter(Path.is_file, files):

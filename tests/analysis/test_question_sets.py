@@ -89,7 +89,7 @@ def test_published_features_are_read_without_a_study(study, monkeypatch, tmp_pat
     stages = {(sets.STAGE, "key"): {"files": {FRAME: {"path": "features.csv"}}}}
     layer = SimpleNamespace(root=tmp_path, stages=stages, metrics=metrics, dataset=lambda: study.dataset)
     monkeypatch.setattr(sets.Published, "of", lambda name, profile: layer if name == "financebench" else None)
-    found = sets.published_sets()
+    found = sets.published_features()
     assert [*found] == ["financebench"]
     assert found["financebench"][sets.GAIN].tolist() == [0.5] * 3
     assert found["financebench"]["company"].tolist() == ["Acme", "Bolt", "Acme"]

@@ -4,10 +4,11 @@ import pandas as pd
 import pytest
 
 from lib.analysis.strict_folds import strictest_of
-from lib.book.elsewhere import FOLDER, K, files_of, labelled_systems, measured_elsewhere, published_runs
+from lib.book.elsewhere import FOLDER, files_of, labelled_systems, measured_elsewhere, published_runs
 from lib.book.leaderboard import elsewhere_section
 from lib.metrics.frame import Metrics
 from lib.published import METRICS_FILE, Published
+from lib.schema import K
 from lib.studies import open_study
 
 #: Filing found and page recall by a scorer that shares no code with the study, over the questions that a run answers.

@@ -10,6 +10,7 @@ import zipfile
 import pandas as pd
 import pytest
 
+from lib import files
 from lib.book import leaderboard
 from lib.book.build import is_current
 from lib.book.downloads import write_archive, write_downloads
@@ -19,8 +20,8 @@ from lib.book.purposes import is_designed_here, purpose
 from lib.diagnose.beside import judged
 from lib.diagnose.run_file import OutsideRun
 from lib.diagnose.stored import store_run
-from lib.files import ROOT
-from lib.published import MANIFEST, RESULTS, Published
+from lib.files import MANIFEST, RESULTS, ROOT
+from lib.published import Published
 from lib.schema import StudyError
 from lib.show.tables import title
 from lib.stats import Resampling, compare_pairs
@@ -68,7 +69,7 @@ def with_other_set(study, tmp_path, monkeypatch):
     elsewhere = tmp_path / "results" / "elsewhere" / "default"
     shutil.copytree(RESULTS / "demo" / "default", elsewhere)
     (elsewhere / MANIFEST).write_text(json.dumps(stated | {"dataset": "elsewhere", "collection": "elsewhere"}))
-    monkeypatch.setattr(leaderboard, "RESULTS", tmp_path / "results")
+    monkeypatch.setattr(files, "RESULTS", tmp_path / "results")
     outside = OutsideRun(study.run("bm25"), {}, [], tuple(study.questions["question_id"]))
     store_run(study, judged(study, "here", outside, None, "standard", 5))
     times = pd.DataFrame({"method": ["bm25"], "question_s": [0.00179]})

@@ -13,6 +13,7 @@ from types import SimpleNamespace
 import nbformat
 import pytest
 
+from lib import files
 from lib.book import notebooks
 from lib.files import ROOT, write_atomically
 from lib.schema import NeedsFilings, StudyError
@@ -148,6 +149,7 @@ def built(tmp_path, monkeypatch):
         write_atomically(tmp_path / name, name)
     (tmp_path / "_toc.yml").write_text("- file: notebooks/01_data\n- file: notebooks/02_oracles\n- file: pages/x\n")
     monkeypatch.setattr(notebooks, "ROOT", tmp_path)
+    monkeypatch.setattr(files, "RESULTS", tmp_path / "book" / "results")
     monkeypatch.setattr(notebooks, "NOTEBOOKS", tmp_path / "notebooks")
     outputs, store = tmp_path / "outputs", Store(tmp_path / "store", say=lambda line: None)
     given = {"home": outputs / "demo/default", "store": store, "has_text": True, "profile": {"chunks": 1}}

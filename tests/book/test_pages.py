@@ -13,19 +13,20 @@ from extras.publish.readme import BEGIN, END, fill_headline
 from lib.analysis import finding
 from lib.book import headline
 from lib.book import pages as pages_of_book
+from lib.book.environment import git_commit, shortened
 from lib.book.headline import Found, readme_text
-from lib.book.manifest import git_commit, shortened, stages_of, write_manifest
+from lib.book.manifest import stages_of, write_manifest
 from lib.book.page_templates import filled
 from lib.book.pages import breakable, card, citation, stages_table, what_fixes, write_pages
 from lib.data.dataset import read_dataset
 from lib.data.locate import DEMO
 from lib.evaluation import ANSWER_COLUMNS, METRIC_COLUMNS, SUMMARY_COLUMNS
-from lib.files import ROOT
+from lib.files import RESULTS, ROOT
 from lib.methods import METHODS
 from lib.metrics.frame import Metrics
 from lib.models.weights import lock
 from lib.profile import load_profile
-from lib.published import RESULTS, Published
+from lib.published import Published
 from lib.schema import StudyError
 from lib.statements.sure import fitted
 from lib.studies import open_study

@@ -10,8 +10,7 @@ from lib.analysis.unseen import CONTRASTS
 from lib.book import questions
 from lib.book.questions import NoValue, Values, questions_page, values_of
 from lib.evaluation import SUMMARY_COLUMNS
-from lib.files import ROOT, read_yaml
-from lib.published import RESULTS
+from lib.files import RESULTS, ROOT, read_yaml
 from lib.studies import open_study
 
 PUBLISHED = RESULTS / "financebench" / "default"

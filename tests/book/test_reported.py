@@ -8,9 +8,8 @@ import pytest
 
 from lib.analysis.facts import MAIN, SOURCES, facts
 from lib.book.reported import reported_page, rows_table, settings_table
-from lib.files import ROOT
+from lib.files import RESULTS, ROOT
 from lib.profile import load_profile
-from lib.published import RESULTS
 from lib.show.markup import escape
 
 STUDY = SimpleNamespace(profile=load_profile("default"))

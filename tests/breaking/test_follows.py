@@ -13,11 +13,11 @@ import pytest
 
 from extras.publish import verify
 from extras.publish.verify import check_files, check_folder
-from lib import published as layout
+from lib import files
 from lib.evaluation import SUMMARY_FILE, read_metrics
-from lib.files import digest_of_file
+from lib.files import MANIFEST, RESULTS, digest_of_file
 from lib.frames import read_table, table_bytes
-from lib.published import MANIFEST, METRICS_FILE, RESULTS, RUNS_FILE, Published, Runs
+from lib.published import METRICS_FILE, RUNS_FILE, Published, Runs
 from lib.runs import trec_lines
 from lib.schema import StudyError
 from tests.breaking.damage import cases
@@ -194,7 +194,7 @@ def test_what_was_changed_together_with_its_hash_is_named(root, name, changes):
 def test_whatever_lies_beside_the_publications_is_named(tmp_path, monkeypatch):
     (tmp_path / "demo" / "default").mkdir(parents=True)
     (tmp_path / "demo" / "default" / MANIFEST).write_text("{}")
-    monkeypatch.setattr(layout, "RESULTS", tmp_path)
+    monkeypatch.setattr(files, "RESULTS", tmp_path)
     check_folder()
     (tmp_path / "dangling").symlink_to("nowhere")
     (tmp_path / "link").symlink_to(tmp_path / "demo")

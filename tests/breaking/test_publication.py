@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from extras.publish.verify import check_files
-from lib.published import MANIFEST, REQUIRED, RESULTS, RUNS_FILE, Published
+from lib.files import MANIFEST, RESULTS
+from lib.published import REQUIRED, RUNS_FILE, Published
 from tests.breaking.damage import DAMAGES, Spoil, cases
 
 pytestmark = [pytest.mark.slow, pytest.mark.breaking]

@@ -6,11 +6,12 @@ from collections import Counter
 
 import pytest
 
+from lib import files
 from lib.data import locate
 from lib.data.dataset import read_dataset
-from lib.data.locate import DEMO, RESULTS, open_dataset
+from lib.data.locate import DEMO, open_dataset
 from lib.data.pages import check_gold, extract_pages
-from lib.files import digest_of, digest_of_file
+from lib.files import RESULTS, digest_of, digest_of_file
 from lib.schema import DatasetError
 from tests.conftest import write_questions
 
@@ -59,7 +60,7 @@ def test_without_a_name_and_without_financebench_it_is_the_demo(capsys):
 def test_a_name_with_a_meaning_is_that_of_one_dataset(sound, tmp_path, monkeypatch):
     own = sound.rename(sound.with_name("store"))
     assert_taken("store", str(own))
-    monkeypatch.setattr(locate, "RESULTS", tmp_path / "results")
+    monkeypatch.setattr(files, "RESULTS", tmp_path / "results")
     published = tmp_path / "results" / "store" / "default"
     published.mkdir(parents=True)
     fingerprint = read_dataset(own, "any").fingerprint

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from lib.data.dataset import read_dataset
-from lib.files import ROOT
+from lib.files import published_folders
 from lib.filings.names import company_key, core_words, name_matches, names_company, one_spelling
 from lib.folds import make_folds
 
@@ -36,10 +36,10 @@ def test_a_name_s_own_words_are_without_those_that_name_nobody_unless_there_are_
     assert {name: core_words(name) for name in names} == names
 
 
-@pytest.mark.parametrize("path", sorted(ROOT.glob("book/results/*/*/questions.csv")), ids=lambda path: path.parts[-3])
-def test_no_two_published_companies_are_one_so_that_folds_and_intervals_stay(path):
+@pytest.mark.parametrize("folder", published_folders(), ids=lambda folder: folder.parent.name)
+def test_no_two_published_companies_are_one_so_that_folds_and_intervals_stay(folder):
     for name in ("questions", "filings"):
-        companies = pd.read_csv(path.with_name(f"{name}.csv"), dtype=str)["company"]
+        companies = pd.read_csv(folder / f"{name}.csv", dtype=str)["company"]
         assert companies.map(company_key).nunique() == companies.nunique()
 
 

@@ -5,8 +5,8 @@ import subprocess
 import pytest
 
 from extras.publish import publish, readme
-from lib import published, studies
-from lib.book import manifest
+from lib import files, studies
+from lib.book import environment, manifest
 from lib.published import Published
 from tests.small import bm25_alone, open_small, small_artifacts, small_folder  # noqa: F401
 from tests.small import study as study
@@ -20,9 +20,9 @@ def repository(tmp_path, monkeypatch):
     (root / "lib" / "code.py").write_text("x = 1\n")
     (root / "README.md").write_text(f"before\n{readme.BEGIN}\nas it was\n{readme.END}\nafter\n")
     commit(root)
-    for module in (manifest, publish):
+    for module in (environment, publish):
         monkeypatch.setattr(module, "ROOT", root)
-    monkeypatch.setattr(published, "RESULTS", root / "book" / "results")
+    monkeypatch.setattr(files, "RESULTS", root / "book" / "results")
     return root
 
 

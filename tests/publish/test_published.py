@@ -11,14 +11,16 @@ import pytest
 from lib import studies
 from lib.book import notebooks
 from lib.book.explorer import explorer_data
-from lib.book.manifest import write_exports, write_manifest, write_results
+from lib.book.manifest import write_manifest
+from lib.book.results import write_exports, write_results
 from lib.cache import Cache
 from lib.data.dataset import read_dataset
 from lib.evaluation import evaluate, metrics_entry
+from lib.files import RESULTS
 from lib.method_sets import measured
 from lib.methods import METHODS
 from lib.profile import load_profile
-from lib.published import RESULTS, Published
+from lib.published import Published
 from lib.schema import CONDITIONS, NeedsFilings, StudyError
 from lib.studies import open_study
 from lib.study import Study
