@@ -53,7 +53,7 @@ help:  ## print this list
 	@echo
 	@echo "Variables: DATASET= financebench | demo | a folder; PROFILE= default | base | paper | smoke | a .yaml file;"
 	@echo "QUESTIONS= another question set over the dataset's filings, a folder or the name of a published one;"
-	@echo "RESULTS= published | fresh; JOBS= chapters at the same time (0 chooses);"
+	@echo "RESULTS= published | texts (of a language model alone) | fresh (nothing that was published); JOBS= chapters at the same time (0 chooses);"
 	@echo "CHROMA= host:port of a served Chroma in place of artifacts/chroma; ENGINE= ray: filings are indexed by a Ray cluster."
 	@echo "Example: make notebook NB=03_baselines PARAMS='-p methods \"[bm25]\"'"
 
@@ -83,7 +83,7 @@ ray: $(STAMP)  ## add Ray to .venv (200 MB), which ENGINE=ray needs
 book: $(STAMP)  ## run every chapter and build the book (DATASET=, PROFILE=, RESULTS=)
 	@$(LIB) book $(OPTIONS) --jobs "$$JOBS"
 
-demo: $(STAMP)  ## build the whole book on the embedded synthetic filings; RESULTS=fresh computes everything, in minutes
+demo: $(STAMP)  ## build the whole book on the embedded synthetic filings; RESULTS=texts computes it, in minutes
 	@$(LIB) book --dataset demo --profile "$$PROFILE" --results "$$RESULTS" --jobs "$$JOBS"
 
 measure: $(STAMP)  ## compute runs and metrics without a book: DATASET=, QUESTIONS=, METHODS="bm25 dense" (default all)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from click import Choice, option
 
-from lib.schema import StudyError
+from lib.schema import USES, StudyError
 
 if TYPE_CHECKING:
     from lib.study import Study
@@ -33,7 +33,7 @@ def study_options(command: Callable) -> Callable:
 
     @option("--dataset", default="", help="financebench, demo or a folder; else what is available")
     @option("--profile", default="default", show_default=True, help="a name or a .yaml file")
-    @option("--results", type=Choice(["published", "fresh"]), default="published", show_default=True)
+    @option("--results", type=Choice(USES), default=USES[0], show_default=True)
     @option("--questions", default="", help="another set over the dataset: a folder or a published one")
     @wraps(command)
     def with_names(dataset: str, profile: str, results: str, questions: str, **options: object) -> None:

@@ -196,6 +196,14 @@ class Published:
         return records
 
 
+class TextsOnly(Published):
+    """Published results of which a study takes what language models wrote, and computes all else."""
+
+    def find(self, stage: str, key: str) -> tuple[Path, dict] | None:
+        """None: no stage's result is taken."""
+        return None
+
+
 def _same_settings(value: object, now: object) -> bool:
     """Whether a published section has the settings of a profile's; a name or number is one setting."""
     if isinstance(value, dict) and isinstance(now, dict):

@@ -7,6 +7,8 @@ if TYPE_CHECKING:
     from pydantic import ValidationError
 
 Value = TypeVar("Value")
+#: What of published results a study uses: all, what language models wrote, or nothing.
+USES = ("published", "texts", "fresh")
 Condition = Literal["standard", "oracle-document", "oracle-page"]
 CONDITIONS: tuple[Condition, ...] = get_args(Condition)
 K = 5  # chunks that are read, where pages and analysis state one depth

@@ -12,8 +12,8 @@ from lib.files import ARTIFACTS, ROOT, digest_of, write_atomically
 from lib.method_sets import chosen, measured
 from lib.methods import METHODS
 from lib.profile import PROFILES, Settings, load_profile, path_of
-from lib.published import Published
-from lib.schema import StudyError
+from lib.published import Published, TextsOnly
+from lib.schema import USES, StudyError
 from lib.study import Study
 
 OUTPUTS_VARIABLE = "RETRIEVAL_GAP_OUTPUTS"
@@ -41,7 +41,8 @@ def open_study(
         dataset: ``financebench``, ``unseen-companies``, ``demo``, a path, or empty: FinanceBench where it is on this
             machine, else what was published of it, else the demo.
         profile: name of a profile or path of a YAML file.
-        results: ``published`` to use published results where they have the wanted keys, ``fresh`` to compute all.
+        results: ``published`` to use published results where they have the wanted keys, ``texts`` to use of these what
+            language models wrote, ``fresh`` to compute all.
         chapter: name of the asking chapter, such as ``03_baselines``.
         changes: dotted settings that replace the profile's.
         questions: another question set over the dataset's filings: a folder with ``data/*questions*.jsonl``, or the
@@ -54,19 +55,20 @@ def open_study(
     for name, given in (("dataset", dataset), ("profile", profile), ("questions", questions)):
         if not isinstance(given, str):
             raise StudyError(f"{name} is {given!r}: give a name or a path")
-    if results not in ("published", "fresh"):
-        raise StudyError(f"results is {results!r}: say published or fresh")
+    if results not in USES:
+        raise StudyError(f"results is {results!r}; choose from {', '.join(USES)}")
     settings = load_profile(profile)
     named = questions or (dataset if dataset == UNSEEN else "")
     published = published_of(named, settings.name) if results == "published" else None
     if published and not is_here(dataset, questions):
         what = f"The questions of {named}, or their filings," if named else "FinanceBench's filings"
-        say(f"{what} are not here. {published.sentence} To compute all, choose the dataset demo and results fresh.")
+        say(f"{what} are not here. {published.sentence} To compute all, choose the dataset demo and results texts.")
         found, settings = published.dataset(), without_unpublished(published, published.settings(settings), say)
     else:
         found = open_dataset(dataset, questions, Path(artifacts))
         settings = settings.for_sets(found.collection, found.name)
-        published = Published.of(found.name, settings.name) if results == "published" else None
+        layer = {"published": Published, "texts": TextsOnly}.get(results)
+        published = layer and layer.of(found.name, settings.name)
         if published and published.manifest["fingerprint"] != found.fingerprint:
             say(f"{found.root} is not the dataset that was published as {found.name}: nothing published is used")
             published = None
@@ -92,7 +94,7 @@ def open_study(
         published,
         outputs,
         chapter,
-        uses_published_texts=results == "published",
+        uses_published_texts=results != "fresh",
         parameters=parameters,
     )
 

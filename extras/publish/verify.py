@@ -27,7 +27,7 @@ from lib.methods import METHODS
 from lib.models.encoders import PRECISION, fast_precision
 from lib.options import Names
 from lib.profile import Settings, load_profile
-from lib.published import METRICS_FILE, Published
+from lib.published import METRICS_FILE, Published, TextsOnly
 from lib.runs import trec_lines
 from lib.schema import StudyError
 from lib.studies import OUTPUTS_VARIABLE, is_here
@@ -44,11 +44,10 @@ NO_FILINGS = (
 
 
 class TrainedOnly(Published):
-    """Published results of which a study takes the trained page scores alone; of the demo, which is small, none."""
+    """Published results of which a study takes what language models wrote and the trained page scores."""
 
     def find(self, stage: str, key: str) -> tuple[Path, dict] | None:
-        is_taken = stage.startswith(TRAINED) and self.manifest["dataset"] != "demo"
-        return super().find(stage, key) if is_taken else None
+        return super().find(stage, key) if stage.startswith(TRAINED) else None
 
 
 def verify(named: Names, names: Sequence[str] | str, say=print) -> bool:
@@ -150,7 +149,8 @@ def verify_chapter(named: Names, chapter: str, say=print) -> bool:
 def published_of(named: Names) -> Published:
     """The published results to compare with; a StudyError where nothing was, or files are not the published ones."""
     name = name_of(named.questions or named.dataset or "financebench")
-    published = TrainedOnly.of(name, Path(named.profile).stem)
+    layer = TextsOnly if name == "demo" else TrainedOnly  # what is small is trained again
+    published = layer.of(name, Path(named.profile).stem)
     if published is None:
         raise StudyError(f"nothing is published of {name} under profile {named.profile}; make publish does that")
     check_folder()

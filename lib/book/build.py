@@ -51,6 +51,7 @@ LICENCES_OF = {
     )
 }
 STORED_TEXTS = " What a language model wrote is taken from stored generations; all else is computed."
+STORED_RESULTS = " Results are the published ones, which RESULTS=texts computes."
 
 
 def build_book(names: Names, jobs: int = 0, check: Callable[[Study], None] | None = None, say=print) -> None:
@@ -166,7 +167,8 @@ def lay_out(study: Study, target: Path) -> None:
 def config(study: Study) -> dict:
     """jupyter-book's configuration, with what this book states of itself on every page."""
     found = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
-    if study.published and (study.has_used_published_runs or not study.has_text):
+    is_published = study.published and (study.has_used_published_runs or not study.has_text)
+    if is_published:
         footer = study.published.sentence
     else:
         made = read_json(study.outputs / MANIFEST)
@@ -175,7 +177,8 @@ def config(study: Study) -> dict:
     options = found["sphinx"]["config"]["html_theme_options"]
     options["extra_footer"] = f"<p>{with_commits(html.escape(footer))}</p>\n<p>{licences(study)}</p>"
     if study.dataset.name == "demo":
-        options["announcement"] = DEMO_BANNER + (STORED_TEXTS if study.published else "")
+        stored = STORED_RESULTS if is_published else STORED_TEXTS if study.published else ""
+        options["announcement"] = DEMO_BANNER + stored
     if url := address():  # options of the theme are these alone, not those of jupyter-book beside them
         options |= {"repository_url": url, "repository_branch": found["repository"]["branch"]}
         options |= {"use_repository_button": True, "path_to_docs": ""}

@@ -28,8 +28,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]  # the whole book may
 
 
 def run(*command: str) -> str:
-    """What a command over the demo prints, which computes everything."""
-    command = (sys.executable, "-m", "lib", *command, "--dataset", "demo", "--results", "fresh")
+    """What a command over the demo prints, which computes everything but what a language model wrote."""
+    command = (sys.executable, "-m", "lib", *command, "--dataset", "demo", "--results", "texts")
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
     return done.stdout
