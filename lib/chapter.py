@@ -127,10 +127,13 @@ class Chapter(Study):
         """The column with the highest mean; ties go to the first name."""
         return best(values.mean())
 
-    def gains(self, metric: str, pairs: Mapping[str, str], k: int | None) -> pd.DataFrame:
-        """Each method of ``pairs`` less the one that it is mapped to, as :meth:`compare`."""
+    def gains(
+        self, metric: str, pairs: Mapping[str, str], k: int | None, ids: Sequence[str] | None = None
+    ) -> pd.DataFrame:
+        """Each method of ``pairs`` less the one that it is mapped to, as :meth:`compare`, over the questions ``ids``,
+        by default all."""
         values = self.values(metric, [*dict.fromkeys([*pairs, *pairs.values()])], k)
-        return self.compare(values[[*pairs]], values[[*pairs.values()]].set_axis([*pairs], axis=1))
+        return stats.gains(values if ids is None else values.loc[ids], pairs, self.draws)
 
     def summary(
         self, metrics: Sequence[str], methods: Sequence[str], k: int, conditions: Sequence[Condition] = CONDITIONS[:1]

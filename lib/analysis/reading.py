@@ -15,7 +15,7 @@ from lib.method import memoized
 from lib.metrics.lines import line_recall
 from lib.metrics.retrieval import page_recall
 from lib.schema import NeedsFilings
-from lib.stats import Resampling, compare
+from lib.stats import Resampling, gains
 from lib.study import Study
 
 BUDGETS = (128, 256, 512, 1024, 2048, 4096, 8192)  # tokens
@@ -107,13 +107,11 @@ def tested(values: pd.DataFrame, draws: Resampling) -> pd.DataFrame:
     if {*SHORT} <= {*values}:
         references["ahead"] = values[[*SHORT]].mean().idxmax()
     references = {name: other for name, other in references.items() if {name, other} <= {*values}}
-    bases = values[[*references.values()]].set_axis([*references], axis=1)
-    return compare(values[[*references]], bases, draws).assign(reference=[*references.values()])
+    return gains(values, references, draws).assign(reference=[*references.values()])
 
 
 def longer_tested(values: pd.DataFrame, draws: Resampling) -> pd.DataFrame:
     """Each of LONGER that is measured less its row of 128 tokens, of questions × methods, as :func:`tested`."""
     pairs = {name: name.replace("256", "128") for name in LONGER}
     pairs = {name: other for name, other in pairs.items() if {name, other} <= {*values}}
-    bases = values[[*pairs.values()]].set_axis([*pairs], axis=1)
-    return compare(values[[*pairs]], bases, draws).assign(reference=[*pairs.values()])
+    return gains(values, pairs, draws).assign(reference=[*pairs.values()])
