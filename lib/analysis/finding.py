@@ -14,6 +14,7 @@ from lib.analysis.unseen import CONTRASTS, contrasts, unseen_beside
 from lib.evaluation import SUMMARY_FILE, evaluate_all, read_metrics
 from lib.method_sets import measured
 from lib.metrics.frame import Metrics
+from lib.metrics.losses import pooled_losses
 from lib.published import ANSWERS_FILE, Published
 from lib.stats import Resampling
 from lib.study import Study
@@ -38,8 +39,7 @@ def lost_by_pooled_gold(metrics: Metrics, method: str, k: int) -> float | None:
     if (method, "page_recall_pooled", k) not in metrics:
         return None
     documents, pages = (metrics[method, name, k] for name in ("doc_recall", "page_recall_pooled"))
-    reached = documents.clip(lower=(pages == 1).astype(float))  # a page of another filing may answer
-    return (reached - pages).clip(lower=0).mean()
+    return pooled_losses(documents, pages)["page"].mean()
 
 
 class Unseen(NamedTuple):

@@ -15,6 +15,7 @@ from lib.data.locate import UNSEEN
 from lib.evaluation import evaluate_all, evaluate_given
 from lib.method_sets import measured
 from lib.metrics.frame import Metrics
+from lib.metrics.losses import losses
 from lib.page_scorer import light
 from lib.page_scorer.search import search_pages_first
 from lib.retrievers.matched import run_within
@@ -107,11 +108,11 @@ def fates(sets: Mapping[str, Study], methods: Collection[str], k: int) -> pd.Dat
             {one: strict[one][metric].mean() if one in strict else levels[one, metric, k].mean() for one in here}
             for metric in ("doc_recall", "page_recall")
         )
-        table = pd.DataFrame({"found": pages, "reached": docs}).sort_values("found").rename_axis("method").reset_index()
+        table = pd.DataFrame(losses(pd.Series(docs), pd.Series(pages))).sort_values("found")
+        table = table.rename_axis("method").reset_index()
         heads = [f"{name} (n = {len(study.questions)})" if len(sets) > 1 else "", *[""] * (len(table) - 1)]
         parts.append(table.assign(set=name, head=heads))
     found = pd.concat(parts, ignore_index=True)
-    found = found.assign(page=found["reached"] - found["found"], document=1 - found["reached"])
     return found[["set", "head", "method", "found", "page", "document"]]
 
 
