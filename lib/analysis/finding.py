@@ -12,7 +12,6 @@ from lib.analysis.measured import with_filings
 from lib.analysis.question_sets import over_same_filings
 from lib.analysis.unseen import CONTRASTS, contrasts, unseen_beside
 from lib.evaluation import SUMMARY_FILE, evaluate_all, read_metrics
-from lib.method_sets import measured
 from lib.metrics.frame import Metrics
 from lib.metrics.losses import pooled_losses
 from lib.published import ANSWERS_FILE, Published
@@ -86,14 +85,13 @@ def by_tokens(study: Study) -> dict[str, object] | None:
     sets, gains = {"": study} | ({"unseen_": other} if other else {}), []
     rows = dict.fromkeys([*SHORT_AND_AHEAD.values(), *reading.SHORT, reading.LONG])
     for prefix, one in sets.items():
-        here = [name for name in rows if (name, "standard") in measured(one.profile)]
-        values = reading.values(one, here)
+        values = reading.values(one, rows)
         for name, metric in {"pages": "page_recall", "lines": "line_recall"}.items():
-            recall = reading.within(values, metric, reading.TESTED_AT).mean()
+            recall = reading.within(values, metric).mean()
             if {*SHORT_AND_AHEAD.values()} <= {*recall.index}:
                 found[prefix + name] = {role: recall[row] for role, row in SHORT_AND_AHEAD.items()}
-        tested = reading.tested(reading.within(values, "page_recall", reading.TESTED_AT), Resampling.of(one))
-        gains += tested["verdict"][tested.index == "ahead"].tolist()
+        tested = reading.tested(values, Resampling.of(one))
+        gains += tested.query("metric == 'page_recall' and method == 'ahead'")["verdict"].tolist()
     found["is_more"] = {*gains} == {"gain"} if gains else None
     return found if "lines" in found else None
 

@@ -13,7 +13,7 @@ from lib.analysis.measured import with_filings
 from lib.analysis.templates import strictest_of
 from lib.data.locate import UNSEEN
 from lib.evaluation import evaluate_all, evaluate_given
-from lib.method_sets import measured
+from lib.method_sets import over_all_filings
 from lib.metrics.frame import Metrics
 from lib.metrics.losses import losses
 from lib.page_scorer import light
@@ -102,7 +102,7 @@ def fates(sets: Mapping[str, Study], methods: Collection[str], k: int) -> pd.Dat
     """
     parts = []
     for name, study in sets.items():
-        here = [one for one, condition in measured(study.profile) if condition == "standard" and one in methods]
+        here = [one for one in over_all_filings(study.profile) if one in methods]
         levels, strict = evaluate_all(study, here, ["standard"]), strictest_of(study, here, k)
         docs, pages = (
             {one: strict[one][metric].mean() if one in strict else levels[one, metric, k].mean() for one in here}
@@ -127,7 +127,7 @@ def contrasts(draws: Resampling, recalls: pd.DataFrame, wanted: Mapping[str, tup
 def prose_recalls(other: Study) -> pd.DataFrame:
     """Page recall at 5 of the rows of PROSE on unseen companies, questions × methods, BEFORE among them."""
     rows = {method for pair in PROSE.values() for method in pair}
-    here = [name for name, condition in measured(other.profile) if condition == "standard" and name in rows]
+    here = [name for name in over_all_filings(other.profile) if name in rows]
     metrics = evaluate_all(other, here, ["standard"])
     before = read_csv(Path(__file__).with_name(f"{BEFORE}.csv")).set_index("question_id")["page_recall"]
     values = pd.DataFrame({name: metrics[name, "page_recall", 5] for name in here})
@@ -149,7 +149,7 @@ def better_encoder(other: Study, k: int = 5) -> pd.DataFrame | None:
         better = open_study(UNSEEN, BETTER, "published" if other.uses_published_texts else "fresh", **given)
     except StudyError:
         return None
-    if other.profile.name == BETTER or any((name, "standard") not in measured(better.profile) for name in ENCODED):
+    if other.profile.name == BETTER or not {*ENCODED} <= {*over_all_filings(better.profile)}:
         return None
     before, after = (
         pd.DataFrame({name: metrics[name, "page_recall", k] for name in ENCODED})
@@ -162,7 +162,7 @@ def light_recalls(study: Study, other: Study, k: int = 5, measure: bool = False)
     """LEVELS by question of LIGHT on unseen companies, trained on all of the study's questions: its pages' order behind
     the match. Stored; where it is not, computed if ``measure``, as vectors of all pages take half an hour, else None;
     None for other questions than FinanceBench's, too."""
-    if study.dataset.name != "financebench" or (LIGHT, "standard") not in measured(study.profile):
+    if study.dataset.name != "financebench" or LIGHT not in over_all_filings(study.profile):
         return None
 
     def make() -> pd.DataFrame:
