@@ -53,9 +53,9 @@ class Chapter(Study):
         """This study where its filings are on this machine, else the demo, whose texts may be shown."""
         return self if self.has_text else self.of(with_text(self))
 
-    def with_encoder(self, profile: str = encoders.BETTER) -> Self | None:
-        """These questions with another profile's encoder, as published; None where they are not."""
-        pair = encoders.pairs(self).get(self.dataset.name) if profile == encoders.BETTER else None
+    def with_better_encoder(self) -> Self | None:
+        """These questions with the better encoder, as published; None where they are not."""
+        pair = encoders.pairs(self).get(self.dataset.name)
         return self.of(pair[1]) if pair else None
 
     def unseen(self) -> Self:
