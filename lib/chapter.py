@@ -53,9 +53,9 @@ class Chapter(Study):
         """This study where its filings are on this machine, else the demo, whose texts may be shown."""
         return self if self.has_text else self.of(with_text(self))
 
-    def with_encoder(self, profile: str = encoders.BETTER) -> Self | None:
-        """These questions with another profile's encoder, as published; None where they are not."""
-        pair = encoders.pairs(self).get(self.dataset.name) if profile == encoders.BETTER else None
+    def with_better_encoder(self) -> Self | None:
+        """These questions with the better encoder, as published; None where they are not."""
+        pair = encoders.pairs(self).get(self.dataset.name)
         return self.of(pair[1]) if pair else None
 
     def unseen(self) -> Self:
@@ -127,10 +127,13 @@ class Chapter(Study):
         """The column with the highest mean; ties go to the first name."""
         return best(values.mean())
 
-    def gains(self, metric: str, pairs: Mapping[str, str], k: int | None) -> pd.DataFrame:
-        """Each method of ``pairs`` less the one that it is mapped to, as :meth:`compare`."""
+    def gains(
+        self, metric: str, pairs: Mapping[str, str], k: int | None, ids: Sequence[str] | None = None
+    ) -> pd.DataFrame:
+        """Each method of ``pairs`` less the one that it is mapped to, as :meth:`compare`, over the questions ``ids``,
+        by default all."""
         values = self.values(metric, [*dict.fromkeys([*pairs, *pairs.values()])], k)
-        return self.compare(values[[*pairs]], values[[*pairs.values()]].set_axis([*pairs], axis=1))
+        return stats.gains(values if ids is None else values.loc[ids], pairs, self.draws)
 
     def summary(
         self, metrics: Sequence[str], methods: Sequence[str], k: int, conditions: Sequence[Condition] = CONDITIONS[:1]

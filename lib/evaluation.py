@@ -12,7 +12,7 @@ from lib.files import exclusively
 from lib.frames import content_digest, read_csv, read_table, table_bytes
 from lib.method import memoized
 from lib.metrics import METRICS, answers, overlap, pooled, retrieval, right
-from lib.metrics.frame import HEADLINE, Metrics
+from lib.metrics.frame import Metrics
 from lib.published import ANSWERS_FILE, METRICS_FILE
 from lib.schema import CONDITIONS, Condition, K, StudyError
 from lib.stats import Resampling
@@ -165,7 +165,7 @@ def summarise(metrics: pd.DataFrame, draws: Resampling) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=SUMMARY_COLUMNS)
 
 
-def summary_at(study: Study, metrics: Metrics, k: int = K, wanted: Sequence[str] = HEADLINE) -> pd.DataFrame:
+def summary_at(study: Study, metrics: Metrics, k: int, wanted: Sequence[str]) -> pd.DataFrame:
     """Some metrics at one depth, see :func:`summarise` and :meth:`lib.metrics.frame.Metrics.at_depth`."""
     return summarise(metrics.at_depth(k, wanted), Resampling.of(study))
 

@@ -79,6 +79,11 @@ def measured(profile: Settings) -> list[tuple[str, Condition]]:
     return [(name, condition) for name in own + siblings(profile) for condition in METHODS[name].conditions]
 
 
+def over_all_filings(profile: Settings) -> list[str]:
+    """The methods that a profile runs over all filings, in the order of :func:`measured`."""
+    return [name for name, condition in measured(profile) if condition == "standard"]
+
+
 def in_comparisons() -> list[str]:
     """The methods that are compared with one another: without those that repeat one (APART)."""
     return [name for name, row in METHODS.items() if row.family not in APART]

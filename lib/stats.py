@@ -304,6 +304,11 @@ def compare(values: pd.DataFrame, reference: pd.Series | pd.DataFrame, draws: Re
     return found.assign(verdict=verdicts(found))
 
 
+def gains(values: pd.DataFrame, pairs: Mapping[str, str], draws: Resampling) -> pd.DataFrame:
+    """Each column of ``values`` that ``pairs`` names less the one that it is mapped to, as :func:`compare`."""
+    return compare(values[[*pairs]], values[[*pairs.values()]].set_axis([*pairs], axis=1), draws)
+
+
 def verdicts(frame: pd.DataFrame, low: str = "difference_low", high: str = "difference_high") -> list[str]:
     """What each difference of a frame is called (:func:`tier`), by the columns with its ends and ``p_holm``."""
     return [*map(tier, frame[low], frame[high], frame["p_holm"])]

@@ -24,6 +24,12 @@ def test_values_are_questions_by_methods_and_a_reader_s_method_is_one_more_colum
     assert chapter.compare(recall, recall["bm25"])["difference"].round(2).to_dict() == {"mine": -0.67}
 
 
+def test_gains_are_over_all_questions_or_over_those_that_are_given(chapter):
+    assert chapter.gains("page_recall", {"bm25": "bm25"}, 5)["n"].to_dict() == {"bm25": 3}
+    found = chapter.gains("page_recall", {"bm25": "bm25"}, 5, ["q1", "q3"])
+    assert found[["n", "mean", "difference"]].to_numpy().tolist() == [[2, 1, 0]]
+
+
 def test_values_are_of_methods_over_all_filings_or_of_a_run(chapter):
     run = ("bm25", "oracle-document")
     found = chapter.values("doc_recall", ["bm25", run], 3)

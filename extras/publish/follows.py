@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from lib.evaluation import ANSWER_COLUMNS, METRIC_COLUMNS, SUMMARY_COLUMNS, read_metrics, read_summary, summarise
+from lib.metrics.losses import losses
 from lib.metrics.pooled import answering_pages, pooled_metrics
 from lib.metrics.retrieval import is_gold, retrieval_metrics
 from lib.published import ANSWERS_FILE, OF_RUN, Published
@@ -98,9 +99,9 @@ def measured(published: Published) -> pd.DataFrame:
     table[[*OF_RUN, "question_id"]] = table["question_id"].str.split("\n", expand=True).to_numpy()
     of = ["method", "condition", "question_id", "k"]
     docs, pages = (table[table["metric"] == name].set_index(of)["value"] for name in ("doc_recall", "page_recall"))
-    lost = {"lost_at_document": 1 - docs, "lost_at_page": docs - pages}
-    losses = [values.reset_index().assign(metric=name) for name, values in lost.items()]
-    return pd.concat([table, *losses], ignore_index=True)[METRIC_COLUMNS]
+    split = losses(docs, pages)
+    lost = [split[step].reset_index().assign(metric=f"lost_at_{step}") for step in ("document", "page")]
+    return pd.concat([table, *lost], ignore_index=True)[METRIC_COLUMNS]
 
 
 def of_metrics(published: Published) -> Iterator[str]:

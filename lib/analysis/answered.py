@@ -88,11 +88,11 @@ def answer_all(study: Study, contexts: Sequence[Context]) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def right_values(by_way: pd.DataFrame, contexts: Sequence[Context], prompt: str = "calculation") -> pd.DataFrame:
-    """Whether the answers of one prompt are right, of questions with a bare number as answer: questions × contexts;
-    calculated ones are of the contexts with pages."""
-    metrics = Metrics(by_way[by_way["prompt"] == prompt])
-    return pd.DataFrame({one.name: metrics[one.run, "answer_right", None] for one in _answered_by(prompt, contexts)})
+def right_values(by_way: pd.DataFrame, contexts: Sequence[Context]) -> pd.DataFrame:
+    """Whether calculated answers are right, of questions with a bare number as answer: questions × contexts with
+    pages."""
+    metrics, given = Metrics(by_way[by_way["prompt"] == "calculation"]), _answered_by("calculation", contexts)
+    return pd.DataFrame({one.name: metrics[one.run, "answer_right", None] for one in given})
 
 
 def right_levels(study: Study, by_way: pd.DataFrame, contexts: Sequence[Context]) -> pd.DataFrame:
@@ -140,11 +140,11 @@ def on_sets(study: Study, sets: Mapping[str, Study], k: int) -> pd.DataFrame:
     return found.assign(title=titles, verdict=verdicts(found))
 
 
-def calculated_on(study: Study, metrics: Metrics, k: int, ours: str = RANKER) -> pd.DataFrame:
-    """Numbers that calculation alone gets right from the pages of the best baseline at k, of a method, and from gold:
+def calculated_on(study: Study, metrics: Metrics, k: int) -> pd.DataFrame:
+    """Numbers that calculation alone gets right from the pages of the best baseline at k, of RANKER, and from gold:
     context, method, mean, low, high, n, and the paired difference from the best baseline (``difference…``, p_holm)."""
     best = best_standard(metrics.means("page_recall", k))
-    wanted = [context(name, best) for name in (BEST_BASELINE, ours, ORACLES[1])]
+    wanted = [context(name, best) for name in (BEST_BASELINE, RANKER, ORACLES[1])]
     scored = Metrics(right_by_way(study, wanted, ["calculation-only"]))
     gains = compared(study, scored, wanted, ["answer_right"])[["context", "difference", "low", "high", "p_holm"]]
     gains = gains.rename(columns={"low": "difference_low", "high": "difference_high"})
@@ -278,14 +278,14 @@ def declined_by_run(study: Study, methods: Sequence[str]) -> pd.DataFrame:
     return study.store.frame("answers/declined-by-run", params, make, VERSION, public=True)
 
 
-def numbers_read(study: Study, methods: Sequence[str], chunkings: Sequence[str] = CHUNKINGS_READ) -> pd.DataFrame:
+def numbers_read(study: Study, methods: Sequence[str]) -> pd.DataFrame:
     """What rules read from pages, of questions whose answer is a bare number, as METRIC_COLUMNS: ``right`` of each
-    standard run, of the gold filing and of the gold pages, and ``declined`` of ``chunkings``, where that is known."""
+    standard run, of the gold filing and of the gold pages, and ``declined`` of CHUNKINGS_READ, where that is known."""
     right = right_by_run(study, methods).set_index("question_id")
     parts = [long_frame(right[name], RIGHT, None).assign(method=name, condition=CONDITIONS[0]) for name in right]
     given = right_by_way(study, [context(name) for name in ORACLES], ["calculation-only"])
     parts.append(given.assign(metric=RIGHT)[METRIC_COLUMNS])
-    read = [name for name in chunkings if name in right]
+    read = [name for name in CHUNKINGS_READ if name in right]
     if read and (declined := or_without_filings(lambda: declined_by_run(study, read))) is not None:
         declined = declined.set_index("question_id").loc[right.index]
         parts += [

@@ -96,6 +96,12 @@ def by_group(
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
+def by_label(study: Study, metrics: Metrics, labels: pd.DataFrame, seen: Sequence[Seen], k: int) -> pd.DataFrame:
+    """:func:`by_group` by each column of labels (of :func:`labels_of`), which is named in ``by``."""
+    parts = {by: by_group(study, metrics, labels[by], seen, k) for by in labels}
+    return pd.concat(parts, names=["by"]).reset_index("by")
+
+
 def kinds_of_questions(study: Study) -> pd.DataFrame:
     """The groups of each question, indexed by question_id: ``type``, ``form`` of its filing, what it ``names``, and
     its number of ``gold pages``; a group's name begins with its kind, ``form: 10-K``."""

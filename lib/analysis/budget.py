@@ -7,7 +7,7 @@ from lib.analysis.question_sets import over_same_filings
 from lib.analysis.strict_folds import TRAINED, strictest_of
 from lib.analysis.unseen import unseen_beside
 from lib.evaluation import evaluate_all
-from lib.method_sets import measured
+from lib.method_sets import over_all_filings
 from lib.methods import METHODS, RECORDS, TEXTS, TRAINING
 from lib.stats import Resampling, means
 from lib.study import Study
@@ -41,7 +41,7 @@ def recalls(study: Study, methods: list[str]) -> dict[tuple[str, int], pd.DataFr
         columns = {name: metrics[name, "page_recall", k] for name in methods}
         columns |= {name: strict[k][name]["page_recall"] for name in strictly}
         found[CHUNKS, k] = pd.DataFrame(columns)
-    values = reading.values(study, [name for name in methods if name in reading.COMPARED])
+    values = reading.values(study, methods)
     for tokens in reading.BUDGETS:
         found[TOKENS, tokens] = reading.within(values, "page_recall", tokens)
     return found
@@ -51,7 +51,7 @@ def by_budget(sets: dict[str, Study]) -> pd.DataFrame:
     """COLUMNS: page recall with its interval of ROWS that each set measures, within each budget."""
     parts = []
     for name, study in sets.items():
-        here = [method for method in ROWS if (method, "standard") in measured(study.profile)]
+        here = [method for method in ROWS if method in over_all_filings(study.profile)]
         draws = Resampling.of(study)
         for (unit, budget), values in recalls(study, here).items():
             if values.empty:

@@ -11,7 +11,7 @@ from lib.analysis.families import corrected, page_recalls
 from lib.analysis.measured import times
 from lib.analysis.unseen import unseen_beside
 from lib.evaluation import evaluate_all, in_order
-from lib.method_sets import measured
+from lib.method_sets import over_all_filings
 from lib.metrics.frame import Metrics
 from lib.schema import K
 from lib.stats import Resampling, compare, means
@@ -105,7 +105,7 @@ def climb_unseen(study: Study, steps: pd.DataFrame) -> pd.DataFrame:
     the difference from the step before, and the verdict, p corrected over the steps; no columns where that is neither
     published nor can be measured here."""
     other = unseen_beside(study)
-    here = {name for name, condition in measured(other.profile) if condition == "standard"} if other else set()
+    here = {*over_all_filings(other.profile)} if other else set()
     if other is None or not here >= {*steps["method"]}:
         return pd.DataFrame(index=steps.index)
     metrics = evaluate_all(other, dict.fromkeys(steps["method"]), ["standard"])

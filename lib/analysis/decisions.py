@@ -65,15 +65,16 @@ def paths(tree: Fork | Leaf, before: tuple[tuple[str, bool], ...] = ()) -> Itera
         yield from paths(tree.no, (*before, (tree.question, False)))
 
 
-def leaves(study: Study, budgets: pd.DataFrame, tree: Fork = TREE) -> pd.DataFrame:
-    """COLUMNS of each leaf that a set measures, and for each set of ``budgets`` (:func:`lib.analysis.budget.by_budget`)
-    page recall with its interval: ``<set>``, ``<set>_low``, ``<set>_high``, NaN where it was not measured.
+def leaves(study: Study, budgets: pd.DataFrame) -> pd.DataFrame:
+    """COLUMNS of each leaf of TREE that a set measures, and for each set of ``budgets`` (of
+    :func:`lib.analysis.budget.by_budget`) page recall with its interval: ``<set>``, ``<set>_low``, ``<set>_high``, NaN
+    where it was not measured.
 
     ``question_s`` is what a question took where the study was timed; ``command`` measures the row again.
     """
     keys, rows = [*Leaf._fields], []
     seconds = times(study).set_index("method")["question_s"]
-    for when, leaf in paths(tree):
+    for when, leaf in paths(TREE):
         of_leaf = budgets[(budgets[keys] == list(leaf)).all(axis=1)]
         if of_leaf.empty:
             continue

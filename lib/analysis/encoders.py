@@ -13,7 +13,7 @@ from lib.ahead.sets import SETS
 from lib.evaluation import evaluate_runs
 from lib.method_sets import measured
 from lib.methods import METHODS
-from lib.metrics.frame import Metrics
+from lib.metrics.losses import losses_of
 from lib.metrics.retrieval import page_recall
 from lib.models.weights import models_of
 from lib.page_scorer.search import score
@@ -27,7 +27,7 @@ from lib.study import Study
 
 BETTER = "base"  # the profile of the better encoder
 FACTORS = ("encoder", "match", "order", "training")
-LOSSES = ("lost", "inside", "found")
+LOSSES = {"lost": "document", "inside": "page", "found": "found"}  # as columns name the parts of lib.metrics.losses
 CELLS_READ = ("embedder", "page_scorer", "page_scorer_light", "run")
 COMPARED = {"reference_mean": "first", "mean": "second"} | {name: name for name in ("difference", "low", "high")}
 COMPARED |= {"p_holm": "p"}
@@ -49,12 +49,6 @@ def pairs(study: Study, run: tuple[str, str] | None = None) -> dict[str, tuple[S
     return {name: both for name, both in found.items() if not run or all(run in measured(one.profile) for one in both)}
 
 
-def losses(metrics: Metrics, run: tuple[str, str], k: int) -> dict[str, pd.Series]:
-    """What of each question's gold pages a run loses at the filing and inside it, and what it finds; they sum to 1."""
-    document, page = (metrics[run, name, k] for name in ("doc_recall", "page_recall"))
-    return dict(zip(LOSSES, (1 - document, document - page, page), strict=True))
-
-
 def changes(first: Study, second: Study, k: int) -> pd.DataFrame:
     """The runs that both have and that the encoder changes: method, condition, ``searched`` (ALL, MATCH or GIVEN) and,
     behind each of LOSSES, what COMPARED names: both means, their difference and interval, Holm's p over the runs."""
@@ -64,11 +58,12 @@ def changes(first: Study, second: Study, k: int) -> pd.DataFrame:
     shared = [run for run in shared if first.run_entry(*run).digest != second.run_entry(*run).digest]
     table, draws = pd.DataFrame(shared, columns=["method", "condition"]), Resampling.of(first)
     both = [evaluate_runs(study, shared) for study in (first, second)]
+    before, after = ({run: losses_of(metrics, run, k) for run in shared} for metrics in both)
     is_matched = ["metadata match" in METHODS[name].title for name in table["method"]]
     table["searched"] = np.select([table["condition"] != CONDITIONS[0], is_matched], [GIVEN, MATCH], ALL)
-    for what in LOSSES:
-        before, after = ({run: losses(metrics, run, k)[what] for run in shared} for metrics in both)
-        found = draws.compare(before, after).reset_index(drop=True)
+    for what, part in LOSSES.items():
+        reference, others = ({run: parts[part] for run, parts in of.items()} for of in (before, after))
+        found = draws.compare(reference, others).reset_index(drop=True)
         table = table.join(found[[*COMPARED]].rename(columns=COMPARED).add_prefix(f"{what}_"))
     return table
 

@@ -195,14 +195,14 @@ def term_share(question: str, company: str, pages: Sequence[str]) -> float:
     return max(len(wanted & set(terms(page, ASKING_WORDS))) / len(wanted) for page in pages) if wanted else 1.0
 
 
-def failed_questions(study: Study, name: str, k: int = K) -> pd.DataFrame:
-    """A row per question of a method's standard run: question_id, is_found (a gold page is among the top k),
+def failed_questions(study: Study, name: str) -> pd.DataFrame:
+    """A row per question of a method's standard run: question_id, is_found (a gold page is among the top K),
     figure_share of its evidence, and term_share on its gold pages; stored."""
-    return _stored(study, "failed-questions", name, lambda: _failed_questions(study, name, k), k=k)
+    return _stored(study, "failed-questions", name, lambda: _failed_questions(study, name), k=K)
 
 
-def _failed_questions(study: Study, name: str, k: int) -> pd.DataFrame:
-    texts, found, rows = texts_of_pages(study), page_hit(study.run(name), study.questions, k), []
+def _failed_questions(study: Study, name: str) -> pd.DataFrame:
+    texts, found, rows = texts_of_pages(study), page_hit(study.run(name), study.questions, K), []
     company = study.filings.set_index("doc_name")["company"]
     for row in study.questions.itertuples():
         gold = [texts[row.doc_name, page] for page in row.gold_pages]

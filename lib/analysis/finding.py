@@ -11,8 +11,8 @@ from lib.analysis.calibration import NUMBER, systems
 from lib.analysis.question_sets import over_same_filings
 from lib.analysis.unseen import CONTRASTS, contrasts, unseen_beside
 from lib.evaluation import evaluate_all, means_at, read_metrics, read_summary
-from lib.method_sets import measured
 from lib.metrics.frame import Metrics
+from lib.metrics.losses import pooled_losses
 from lib.published import ANSWERS_FILE, Published
 from lib.schema import or_without_filings
 from lib.stats import Resampling
@@ -37,8 +37,7 @@ def lost_by_pooled_gold(metrics: Metrics, method: str, k: int) -> float | None:
     if (method, "page_recall_pooled", k) not in metrics:
         return None
     documents, pages = (metrics[method, name, k] for name in ("doc_recall", "page_recall_pooled"))
-    reached = documents.clip(lower=(pages == 1).astype(float))  # a page of another filing may answer
-    return (reached - pages).clip(lower=0).mean()
+    return pooled_losses(documents, pages)["page"].mean()
 
 
 class Unseen(NamedTuple):
@@ -85,14 +84,13 @@ def by_tokens(study: Study) -> dict[str, object] | None:
     sets, gains = {"": study} | ({"unseen_": other} if other else {}), []
     rows = dict.fromkeys([*SHORT_AND_AHEAD.values(), *reading.SHORT, reading.LONG])
     for prefix, one in sets.items():
-        here = [name for name in rows if (name, "standard") in measured(one.profile)]
-        values = reading.values(one, here)
+        values = reading.values(one, rows)
         for name, metric in {"pages": "page_recall", "lines": "line_recall"}.items():
-            recall = reading.within(values, metric, reading.TESTED_AT).mean()
+            recall = reading.within(values, metric).mean()
             if {*SHORT_AND_AHEAD.values()} <= {*recall.index}:
                 found[prefix + name] = {role: recall[row] for role, row in SHORT_AND_AHEAD.items()}
-        tested = reading.tested(reading.within(values, "page_recall", reading.TESTED_AT), Resampling.of(one))
-        gains += tested["verdict"][tested.index == "ahead"].tolist()
+        tested = reading.tested(values, Resampling.of(one))
+        gains += tested.query("metric == 'page_recall' and method == 'ahead'")["verdict"].tolist()
     found["is_more"] = {*gains} == {"gain"} if gains else None
     return found if "lines" in found else None
 

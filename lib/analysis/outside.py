@@ -13,26 +13,24 @@ import pandas as pd
 from lib.stats import Resampling
 
 PATH = Path(__file__).with_name("outside.csv")
+CONTRASTS = {"Ahead − dense, metadata match": ("ahead", "dense_records"), "page kinds": ("ahead", "ahead_general")}
 
 
 class OutsideSet(NamedTuple):
-    """Page recall and document recall of an outside set, questions × methods, and draws of its companies."""
+    """The name of the set, page recall and document recall, questions × methods, and draws of its companies."""
 
+    name: str
     pages: pd.DataFrame
     documents: pd.DataFrame
     draws: Resampling
 
 
-def outside_sets(draws: Resampling, path: Path = PATH) -> dict[str, OutsideSet]:
-    """Each outside set by its name; as many draws as ``draws`` has, with the same seed."""
-    known = pd.read_csv(path, dtype={"question_id": str})
-    return {name: _as_set(part, draws) for name, part in known.groupby("set", sort=False)}
-
-
-def _as_set(part: pd.DataFrame, draws: Resampling) -> OutsideSet:
-    methods = [*part["method"].unique()]
-    recalls = part.pivot(index=["question_id", "company"], columns=["metric", "method"], values="value")
+def outside_set(draws: Resampling) -> OutsideSet:
+    """The outside set; as many draws as ``draws`` has, with the same seed."""
+    known = pd.read_csv(PATH, dtype={"question_id": str})
+    [name], methods = known["set"].unique(), [*known["method"].unique()]
+    recalls = known.pivot(index=["question_id", "company"], columns=["metric", "method"], values="value")
     recalls = recalls.reset_index("company")
     company = recalls.pop("company")
     pages, documents = (recalls[metric][methods] for metric in ("page_recall", "doc_recall"))
-    return OutsideSet(pages, documents, replace(draws, company=company))
+    return OutsideSet(name, pages, documents, replace(draws, company=company))

@@ -13,6 +13,7 @@ import pandas as pd
 from lib.analysis.answered import CHUNKINGS_READ
 from lib.analysis.breakdowns import group_interval
 from lib.analysis.facts import facts
+from lib.analysis.statistic import correlation_of
 from lib.data.chunks import count_tokens
 from lib.metrics.frame import Metrics, Run
 from lib.schema import or_without_filings
@@ -109,8 +110,8 @@ def correlated(study: Study, metrics: Metrics, draws: Resampling) -> Iterator[tu
         columns = np.hstack([values.fillna(0).to_numpy(), counted])
         company = draws.company.reindex(values.index)
         drawn = resampled_sums(columns, company, draws.n_draws, draws.seed)
-        r = _pearson(*np.split(_shares(drawn), 2, axis=1))
-        mean = _pearson(*np.split(_shares(columns.sum(axis=0, keepdims=True)), 2, axis=1))[0]
+        r = correlation_of(_shares(drawn))
+        mean = correlation_of(_shares(columns.sum(axis=0, keepdims=True)))[0]
         measure = f"r of right numbers and {words}@5"
         yield known.source["name"], "Figure 4", "all rows", measure, reported, mean, *percentiles(r), len(READ)
 
@@ -119,13 +120,6 @@ def _shares(sums: np.ndarray) -> np.ndarray:
     """Sums and numbers of values side by side, (n, 2 m), as means (n, m); NaN where a draw has no value."""
     totals, numbers = np.split(sums, 2, axis=1)
     return np.divide(totals, numbers, out=np.full(totals.shape, np.nan), where=numbers > 0)
-
-
-def _pearson(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Pearson's r of each row, (n,); NaN where all values of a row are equal."""
-    a, b = (values - values.mean(axis=1, keepdims=True) for values in (a, b))
-    spread = np.sqrt((a**2).sum(axis=1) * (b**2).sum(axis=1))
-    return np.divide((a * b).sum(axis=1), spread, out=np.full(len(a), np.nan), where=spread > 1e-12)
 
 
 def chunkings(study: Study, metrics: Metrics, draws: Resampling) -> Iterator[tuple]:

@@ -4,7 +4,7 @@ Chunks are read in the order of a run, each whole: the first that does not fit i
 encoder's; those that two chunks share count twice.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Collection
 from functools import partial
 
 import numpy as np
@@ -12,10 +12,11 @@ import pandas as pd
 
 from lib.data.chunks import count_tokens
 from lib.method import memoized
+from lib.method_sets import over_all_filings
 from lib.metrics.lines import line_recall
 from lib.metrics.retrieval import page_recall
 from lib.schema import NeedsFilings
-from lib.stats import Resampling, compare
+from lib.stats import Resampling, gains
 from lib.study import Study
 
 BUDGETS = (128, 256, 512, 1024, 2048, 4096, 8192)  # tokens
@@ -73,14 +74,15 @@ def _recalls(study: Study, method: str) -> pd.DataFrame:
     return found.reset_index()[["question_id", "tokens", *MEASURES, "is_ended"]]
 
 
-def values(study: Study, methods: Iterable[str]) -> pd.DataFrame:
-    """Each of MEASURES within each budget: questions × (method, metric, tokens).
+def values(study: Study, methods: Collection[str]) -> pd.DataFrame:
+    """Each of MEASURES within each budget of those of the methods that are COMPARED and that the study's profile runs
+    over all filings: questions × (method, metric, tokens).
 
     A list that ends before the budget counts with what it has. There is no column where more than MAX_ENDED of the
     lists do, nor for a method that is not published in tokens and cannot be measured without the filings.
     """
-    parts = {}
-    for name in methods:
+    parts, here = {}, {*methods} & {*over_all_filings(study.profile)}
+    for name in [name for name in COMPARED if name in here]:
         try:
             found = recalls(study, name)
         except NeedsFilings:
@@ -94,26 +96,34 @@ def values(study: Study, methods: Iterable[str]) -> pd.DataFrame:
     return pd.concat(parts, axis=1, names=columns).reindex(ids).dropna(axis="columns")
 
 
-def within(values: pd.DataFrame, measure: str, budget: int) -> pd.DataFrame:
+def within(values: pd.DataFrame, measure: str, budget: int = TESTED_AT) -> pd.DataFrame:
     """One measure within one budget of :func:`values`: questions × methods."""
     metrics, tokens = (values.columns.get_level_values(level) for level in ("metric", "tokens"))
     return values.loc[:, (metrics == measure) & (tokens == budget)].droplevel(["metric", "tokens"], axis=1)
 
 
 def tested(values: pd.DataFrame, draws: Resampling) -> pd.DataFrame:
-    """Each of SHORT less LONG, and Ahead less the better of SHORT, of questions × methods; those that are measured, as
-    :func:`lib.stats.compare`, p corrected over them, with the ``reference`` of each."""
-    references = dict.fromkeys(SHORT, LONG)
-    if {*SHORT} <= {*values}:
-        references["ahead"] = values[[*SHORT]].mean().idxmax()
-    references = {name: other for name, other in references.items() if {name, other} <= {*values}}
-    bases = values[[*references.values()]].set_axis([*references], axis=1)
-    return compare(values[[*references]], bases, draws).assign(reference=[*references.values()])
+    """Each of SHORT less LONG, and Ahead less the better of SHORT, within TESTED_AT of :func:`values`; those that are
+    measured: metric, ``reference``, and the columns of :func:`lib.stats.compare`, p corrected over a metric."""
+
+    def references(recall: pd.DataFrame) -> dict[str, str]:
+        better = {"ahead": recall[[*SHORT]].mean().idxmax()} if {*SHORT} <= {*recall} else {}
+        return dict.fromkeys(SHORT, LONG) | better
+
+    return _tested(values, draws, references)
 
 
 def longer_tested(values: pd.DataFrame, draws: Resampling) -> pd.DataFrame:
-    """Each of LONGER that is measured less its row of 128 tokens, of questions × methods, as :func:`tested`."""
-    pairs = {name: name.replace("256", "128") for name in LONGER}
-    pairs = {name: other for name, other in pairs.items() if {name, other} <= {*values}}
-    bases = values[[*pairs.values()]].set_axis([*pairs], axis=1)
-    return compare(values[[*pairs]], bases, draws).assign(reference=[*pairs.values()])
+    """Each of LONGER that is measured less its row of 128 tokens, as :func:`tested`."""
+    return _tested(values, draws, lambda recall: {name: name.replace("256", "128") for name in LONGER})
+
+
+def _tested(
+    values: pd.DataFrame, draws: Resampling, references: Callable[[pd.DataFrame], dict[str, str]]
+) -> pd.DataFrame:
+    parts = {}
+    for metric in MEASURES:
+        recall = within(values, metric)
+        pairs = {name: other for name, other in references(recall).items() if {name, other} <= {*recall}}
+        parts[metric] = gains(recall, pairs, draws).assign(reference=[*pairs.values()])
+    return pd.concat(parts, names=["metric"]).reset_index()

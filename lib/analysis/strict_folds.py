@@ -15,7 +15,7 @@ from lib.analysis.ladder import RECALLS, nested_recalls, seeds_of
 from lib.evaluation import evaluate
 from lib.filings import templates
 from lib.folds import By
-from lib.method_sets import measured
+from lib.method_sets import measured, over_all_filings
 from lib.metrics.frame import Metrics
 from lib.retrievers import matched
 from lib.schema import K, or_without_filings
@@ -77,7 +77,7 @@ def recalls(study: Study, method: str, k: int = K) -> dict[By, pd.DataFrame]:
 
 def _recalls(study: Study, form: object, k: int) -> pd.DataFrame | None:
     if isinstance(form, str):
-        if (form, "standard") not in measured(study.profile) or not study.has_run(form, "standard"):
+        if form not in over_all_filings(study.profile) or not study.has_run(form, "standard"):
             return None
         of_run = Metrics(evaluate(study, form))
         return pd.DataFrame({metric: of_run[form, metric, k] for metric in RECALLS})

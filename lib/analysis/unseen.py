@@ -13,8 +13,9 @@ from lib.analysis.strict_folds import strictest_of
 from lib.data.locate import UNSEEN
 from lib.evaluation import evaluate_all, evaluate_given
 from lib.frames import read_csv
-from lib.method_sets import measured
+from lib.method_sets import over_all_filings
 from lib.metrics.frame import Metrics
+from lib.metrics.losses import losses
 from lib.page_scorer import light
 from lib.page_scorer.search import search_pages_first
 from lib.retrievers.matched import run_within
@@ -99,17 +100,17 @@ def fates(sets: Mapping[str, Study], methods: Collection[str], k: int) -> pd.Dat
     """
     parts = []
     for name, study in sets.items():
-        here = [one for one, condition in measured(study.profile) if condition == "standard" and one in methods]
+        here = [one for one in over_all_filings(study.profile) if one in methods]
         levels, strict = evaluate_all(study, here, ["standard"]), strictest_of(study, here, k)
         docs, pages = (
             {one: strict[one][metric].mean() if one in strict else levels[one, metric, k].mean() for one in here}
             for metric in ("doc_recall", "page_recall")
         )
-        table = pd.DataFrame({"found": pages, "reached": docs}).sort_values("found").rename_axis("method").reset_index()
+        table = pd.DataFrame(losses(pd.Series(docs), pd.Series(pages))).sort_values("found")
+        table = table.rename_axis("method").reset_index()
         heads = [f"{name} (n = {len(study.questions)})" if len(sets) > 1 else "", *[""] * (len(table) - 1)]
         parts.append(table.assign(set=name, head=heads))
     found = pd.concat(parts, ignore_index=True)
-    found = found.assign(page=found["reached"] - found["found"], document=1 - found["reached"])
     return found[["set", "head", "method", "found", "page", "document"]]
 
 
@@ -124,7 +125,7 @@ def contrasts(draws: Resampling, recalls: pd.DataFrame, wanted: Mapping[str, tup
 def prose_recalls(other: Study) -> pd.DataFrame:
     """Page recall at 5 of the rows of PROSE on unseen companies, questions × methods, BEFORE among them."""
     rows = {method for pair in PROSE.values() for method in pair}
-    here = [name for name, condition in measured(other.profile) if condition == "standard" and name in rows]
+    here = [name for name in over_all_filings(other.profile) if name in rows]
     metrics = evaluate_all(other, here, ["standard"])
     before = read_csv(Path(__file__).with_name(f"{BEFORE}.csv")).set_index("question_id")["page_recall"]
     values = pd.DataFrame({name: metrics[name, "page_recall", 5] for name in here})
@@ -146,7 +147,7 @@ def better_encoder(other: Study, k: int = K) -> pd.DataFrame | None:
         better = open_study(UNSEEN, BETTER, "published" if other.uses_published_texts else "fresh", **given)
     except StudyError:
         return None
-    if other.profile.name == BETTER or any((name, "standard") not in measured(better.profile) for name in ENCODED):
+    if other.profile.name == BETTER or not {*ENCODED} <= {*over_all_filings(better.profile)}:
         return None
     before, after = (
         pd.DataFrame({name: metrics[name, "page_recall", k] for name in ENCODED})
@@ -159,7 +160,7 @@ def light_recalls(study: Study, other: Study, k: int = K, measure: bool = False)
     """LEVELS by question of LIGHT on unseen companies, trained on all of the study's questions: its pages' order behind
     the match. Stored; where it is not, computed if ``measure``, as vectors of all pages take half an hour, else None;
     None for other questions than FinanceBench's, too."""
-    if study.dataset.name != "financebench" or (LIGHT, "standard") not in measured(study.profile):
+    if study.dataset.name != "financebench" or LIGHT not in over_all_filings(study.profile):
         return None
 
     def make() -> pd.DataFrame:

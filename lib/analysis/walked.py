@@ -13,7 +13,7 @@ import pandas as pd
 
 from lib.analysis.failures import page_kind
 from lib.answers.calculation import named_filings
-from lib.method_sets import measured
+from lib.method_sets import over_all_filings
 from lib.metrics.retrieval import gold_pages, gold_ranks
 from lib.metrics.right import answer_right, figure
 from lib.retrievers.tables import identities, sheet_of, texts_of_pages
@@ -42,7 +42,8 @@ class Found(NamedTuple):
 def runs_here(study: Study, example: Study) -> dict[str, pd.DataFrame]:
     """The runs of METHODS over all filings: the study's own, or those published of the example in its place."""
     if example is study:
-        return {name: study.run(name) for name in METHODS if (name, "standard") in measured(study.profile)}
+        here = {*over_all_filings(study.profile)}
+        return {name: study.run(name) for name in METHODS if name in here}
     return {name: example.published.runs["standard", name] for name in METHODS}
 
 

@@ -21,7 +21,7 @@ from lib.diagnose.stored import StoredRun, stored_runs
 from lib.evaluation import read_metrics, read_summary, rows_at, summarise
 from lib.files import MANIFEST, read_json
 from lib.method import OWN
-from lib.method_sets import in_comparisons, measured
+from lib.method_sets import in_comparisons
 from lib.methods import METHODS, NEEDS
 from lib.models.weights import lock, weights_of
 from lib.published import METRICS_FILE, Published
@@ -153,8 +153,7 @@ def within_tokens(study: Study) -> dict[str, pd.DataFrame]:
     studies = budget.with_other_sets(study) if other_sets(study) else {study.dataset.name: study}
     for name, one in studies.items():
         wanted = budget.ROWS if one.has_text and one is not study else reading.COMPARED
-        here = [method for method in wanted if (method, "standard") in measured(one.profile)]
-        recall = reading.within(reading.values(one, here), "page_recall", reading.TESTED_AT)
+        recall = reading.within(reading.values(one, wanted), "page_recall")
         found[name] = means(recall, Resampling.of(one))
     return found
 

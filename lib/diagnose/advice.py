@@ -7,6 +7,7 @@ import pandas as pd
 
 from lib.diagnose.beside import Judged, metrics_of
 from lib.metrics.frame import Metrics
+from lib.metrics.losses import losses_of
 from lib.models.weights import lock
 from lib.profile import PROFILES, Settings, load_profile
 from lib.published import Published
@@ -79,15 +80,14 @@ def actions(study: Study, one: Judged, draws: Resampling, k: int) -> pd.DataFram
         more so than the row with the step; encoder: of the rows ``base`` and ``method``, whose difference in page
         recall on the run's questions is ``gain``. The last step reads more of the run's own passages.
     """
-    rows, ids = [], one.questions["question_id"]
-    own = {loss: _lost(one.metrics, one.name, loss, k) for loss in ("document", "page")}
+    rows, ids, own = [], one.questions["question_id"], losses_of(one.metrics, one.name, k)
     for encoder, found in studies_of(study, one.condition):
         metrics = Metrics(found.assign(condition="standard"))
         for step in STEPS[one.condition]:
             if not all((name, "page_recall", k) in metrics for name in (step.base, step.method)):
                 continue
             base, with_it = (metrics[name, "page_recall", k].reindex(ids) for name in (step.base, step.method))
-            lost, theirs = own[step.loss], _lost(metrics, step.method, step.loss, k).reindex(ids)
+            lost, theirs = own[step.loss], losses_of(metrics, step.method, k)[step.loss].reindex(ids)
             about = _about(one, step, k) | columns_of("share", draws.interval(lost))
             about |= {"is_shown": draws.difference(lost, theirs).low > 0, "encoder": encoder}
             rows.append(about | columns_of("gain", draws.difference(with_it, base)))
@@ -95,12 +95,6 @@ def actions(study: Study, one: Judged, draws: Resampling, k: int) -> pd.DataFram
     if one.run["rank"].max() >= DEEP > k and (one.name, "page_recall", DEEP) in one.metrics:
         rows.append(_deeper(one, draws, k))
     return pd.DataFrame(rows, columns=ACTIONS)
-
-
-def _lost(metrics: Metrics, name: str, loss: str, k: int) -> pd.Series:
-    """The share of each question's gold pages that a row loses with the filing, or inside it."""
-    docs, pages = metrics[name, "doc_recall", k], metrics[name, "page_recall", k]
-    return 1 - docs if loss == "document" else docs - pages
 
 
 def _about(one: Judged, step: Step, k: int) -> dict[str, object]:

@@ -18,6 +18,7 @@ from lib.diagnose.stored import store_run
 from lib.evaluation import chunk_texts, summarise
 from lib.methods import METHODS
 from lib.metrics.frame import Metrics
+from lib.metrics.losses import losses_of
 from lib.published import Published
 from lib.retrievers.tables import texts_of_pages
 from lib.schema import IN_WORDS, StudyError
@@ -183,8 +184,7 @@ def _summarised(one: Judged, draws: Resampling) -> pd.DataFrame:
 def _decomposition(one: Judged, draws: Resampling, k: int) -> pd.DataFrame:
     rows = []
     for name in (one.name, *one.beside):
-        docs, pages = (one.metrics[name, metric, k] for metric in ("doc_recall", "page_recall"))
-        parts = {"found": pages, "page": docs - pages, "document": 1 - docs}
+        parts = losses_of(one.metrics, name, k)
         cells = [columns_of(part, draws.interval(values)) for part, values in parts.items()]
         rows.append({"run": one.name, "method": name} | cells[0] | cells[1] | cells[2])
     return pd.DataFrame(rows)

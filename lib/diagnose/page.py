@@ -21,12 +21,12 @@ from lib.diagnose.fields import n_of
 from lib.diagnose.places import NO_PAGE
 from lib.files import ROOT, digest_of
 from lib.method_sets import baselines
-from lib.methods import METHODS
 from lib.metrics import METRICS
 from lib.show.display import with_interval
 from lib.show.figures import LOST, lost_bars
 from lib.show.markup import label
 from lib.show.output import Column, gain, interval, printed
+from lib.show.tables import title
 from lib.stats import verdicts
 
 FOLDER, STYLE = Path(__file__).parent, ROOT / "book" / "_static" / "study.css"
@@ -67,11 +67,6 @@ def file_name(runs: Sequence[str]) -> str:
     """The name of the page about these runs and no others: ``diagnosis-mine+theirs.html``."""
     names = "+".join(runs)
     return f"diagnosis-{names if len(names) <= LONGEST_NAME else digest_of(runs)[:16]}.html"
-
-
-def title(name: str) -> str:
-    """A row's title, or a run's name."""
-    return METHODS[name].title if name in METHODS else name
 
 
 def percent(value: float) -> str:

@@ -12,7 +12,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from lib.methods import METHODS
+from lib.show.tables import title
 
 OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 COLOURS = (*OKABE_ITO, "#882255", "#44AA99", "#999933", "#332288")  # then Tol's
@@ -126,12 +126,8 @@ def _places(lost: pd.DataFrame) -> np.ndarray:
 def _lost_in_words(lost: pd.DataFrame) -> str:
     words = "{}: found {:.0%}, page not retrieved {:.0%}, filing not retrieved {:.0%}"
     heads = lost["set"].astype(str) + ", " if "set" in lost and lost["set"].nunique() > 1 else [""] * len(lost)
-    titles = [head + _name(method) for head, method in zip(heads, lost["method"], strict=True)]
+    titles = [head + title(method) for head, method in zip(heads, lost["method"], strict=True)]
     return "; ".join(words.format(*row) for row in zip(titles, *lost[[*LOST]].to_numpy(float).T, strict=True)) + "."
-
-
-def _name(method: str) -> str:
-    return METHODS[method].title if method in METHODS else method
 
 
 def _draw_lost(axes: plt.Axes, lost: pd.DataFrame, size: float = 11, n_rows: int = 0) -> None:
@@ -149,7 +145,7 @@ def _draw_lost(axes: plt.Axes, lost: pd.DataFrame, size: float = 11, n_rows: int
         axes.text(x, top, head.replace(": ", ":\n"), ha=side, va="bottom", fontsize=size, style="italic")
         left += shares
     for row, method, head in zip(rows, lost["method"], heads, strict=True):
-        axes.text(0, row - 0.29, _name(method), va="bottom", fontsize=size)
+        axes.text(0, row - 0.29, title(method), va="bottom", fontsize=size)
         axes.text(0, row - 0.75, head, va="bottom", fontsize=size, weight="bold")
     axes.set(xlim=(0, 1), ylim=(max(rows[-1], n_rows - 1) + 0.3, top - 0.56), xticks=[], yticks=[])
     axes.axis("off")

@@ -31,6 +31,7 @@ from lib.show.markup import label
 from lib.show.tables import title
 
 DASHES = ("-", "--", "-.", ":")
+STEEP = 5  # ranks by which a change of ranks is marked
 
 Naming = Callable[[str], str]
 
@@ -231,16 +232,16 @@ def differences(
     return figure
 
 
-def rank_changes(means: pd.DataFrame, steep: int = 5, named: Naming = title) -> Drawing | None:
+def rank_changes(means: pd.DataFrame, named: Naming = title) -> Drawing | None:
     """A line per method from its rank in the first of two columns to that in the second, with its means; lines that
-    rise by ``steep`` ranks or more are thick, those that fall by as many dashed."""
+    rise by STEEP ranks or more are thick, those that fall by as many dashed."""
     if means.empty:
         return None
     ranks = means.rank(ascending=False, method="first")
     figure = blank(0.3 * len(ranks) + 0.8, alt="Two columns of methods, a line from each one's rank to its other rank.")
     (axes,) = figure.axes
     for name, row in ranks.iterrows():
-        rises, falls = (sign * (row.iloc[0] - row.iloc[1]) >= steep for sign in (1, -1))
+        rises, falls = (sign * (row.iloc[0] - row.iloc[1]) >= STEEP for sign in (1, -1))
         colour, width = (COLOURS[1], 2.5) if rises else (COLOURS[0], 2) if falls else (GREY, 1)
         axes.plot([0, 1], row, "o--" if falls else "o-", color=colour, lw=width, ms=4)
         for place, side, away in ((0, "right", -0.05), (1, "left", 0.05)):
@@ -300,13 +301,13 @@ def extrapolated(
     return figure
 
 
-def categories(frame: pd.DataFrame, ylabel: str = "", gap: float = 0.035) -> Drawing | None:
-    """A line per column over the labels of the index, named at its right end; ``gap`` keeps the names apart."""
+def categories(frame: pd.DataFrame, ylabel: str = "") -> Drawing | None:
+    """A line per column over the labels of the index, named at its right end."""
     if frame.empty:
         return None
     figure = blank(4.2, alt="A line per set-up over categories, named at its right end.")
     (axes,) = figure.axes
-    heights, last = spread_labels(frame.iloc[-1], gap), len(frame) - 1
+    heights, last = spread_labels(frame.iloc[-1], 0.035), len(frame) - 1
     style = zip(cycle(COLOURS), cycle("os^vD"), cycle(DASHES), strict=False)
     for (name, values), height, (colour, marker, dashes) in zip(frame.items(), heights, style, strict=False):
         axes.plot(range(len(frame)), values, dashes, marker=marker, color=colour, lw=2)
@@ -405,14 +406,14 @@ def dot_panels(panels: Mapping[str, pd.DataFrame], xlabel: str = "", named: Nami
 
 
 def forest(
-    frame: pd.DataFrame, by: str, mark: str = "", xlabel: str = "", width: int = 60, grey: Collection[str] = ()
+    frame: pd.DataFrame, by: str, mark: str = "", xlabel: str = "", grey: Collection[str] = ()
 ) -> Drawing | None:
-    """A row per text of the index, in lines of ``width`` letters: a dot with its interval, coloured and named by the
+    """A row per text of the index, in lines of 60 letters: a dot with its interval, coloured and named by the
     groups of ``by``, which follow each other (those of ``grey`` are grey), beside a line at zero; a hollow diamond at
     the values of ``mark``."""
     if frame.empty:
         return None
-    texts = [textwrap.fill(str(text), width, max_lines=2, placeholder="…") for text in frame.index]
+    texts = [textwrap.fill(str(text), 60, max_lines=2, placeholder="…") for text in frame.index]
     lines_high = np.array([text.count("\n") + 1 for text in texts])
     rows = pd.Series(lines_high.cumsum() - lines_high / 2, range(len(frame)))
     alt = f"A row per text with a dot and its interval beside a line at zero, grouped by {by}."
@@ -522,7 +523,7 @@ def groups(frame: pd.DataFrame, runs: Mapping[str, str]) -> Drawing | None:
     return figure
 
 
-def histogram(values: pd.Series, xlabel: str = "", ylabel: str = "", bins: int = 30) -> Drawing | None:
+def histogram(values: pd.Series, xlabel: str = "", ylabel: str = "") -> Drawing | None:
     """How often values occur, with their median."""
     if values.empty:
         return None
@@ -530,7 +531,7 @@ def histogram(values: pd.Series, xlabel: str = "", ylabel: str = "", bins: int =
     alt = f"Histogram from {values.min():,.0f} to {values.max():,.0f}, median {median:,.0f}."
     figure = blank(2.8, 6.2, alt=alt)
     (axes,) = figure.axes
-    axes.hist(values, bins=bins, color=COLOURS[0])
+    axes.hist(values, bins=30, color=COLOURS[0])
     axes.axvline(median, color=COLOURS[1], lw=2)
     style = {"textcoords": "offset points", "va": "top", "color": COLOURS[1]}
     axes.annotate(f"median {median:,.0f}", (median, axes.get_ylim()[1]), (8, 0), **style)

@@ -54,14 +54,16 @@ def test_each_leaf_has_the_answers_that_lead_to_it_and_its_recall_on_each_set(mo
     budgets = pd.DataFrame(rows, columns="set method title unit budget page_recall low high".split())
     monkeypatch.setattr(decisions, "times", lambda _: pd.DataFrame({"method": ["bm25"], "question_s": [0.5]}))
     study = SimpleNamespace(dataset=SimpleNamespace(name="one"))
-    tree = Fork("a?", Leaf("dense"), Fork("b?", Leaf("bm25", TOKENS, 4096), Leaf("splade")))
-    found = leaves(study, budgets, tree).set_index("method")
+    monkeypatch.setattr(
+        decisions, "TREE", Fork("a?", Leaf("dense"), Fork("b?", Leaf("bm25", TOKENS, 4096), Leaf("splade")))
+    )
+    found = leaves(study, budgets).set_index("method")
     assert [*found.index] == ["dense", "bm25"], "what no set measures has no numbers"
     assert found["when"].tolist() == [(("a?", True),), (("a?", False), ("b?", True))]
     assert found.loc["dense", ["one", "one_low", "one_high", "two"]].tolist() == [0.2, 0.1, 0.3, 0.4]
     assert pd.isna(found.loc["bm25", "one"])
     assert found.loc["bm25", ["two", "question_s"]].tolist() == [0.6, 0.5]
-    assert leaves(study, budgets.iloc[:0], tree).empty
+    assert leaves(study, budgets.iloc[:0]).empty
 
 
 def test_every_leaf_of_the_tree_is_a_method_with_what_its_branch_says_is_there():

@@ -31,7 +31,8 @@ def study():
     texts = [f"line {page} " + "word " * (n - 2) if n > 1 else f"line{page}" for page, n in pages]
     chunks = pd.DataFrame({"chunk_id": run["chunk_id"], "text": texts, "start": 0, "end": 1})
     given = {"questions": questions, "chunks": chunks, "run": lambda name: run, "tokenizer": Words()}
-    study = make_study(**given, profile=Settings({"run": Settings({"depth": 4})}), method=METHODS.get)
+    profile = Settings({"run": Settings({"depth": 4}), "siblings": Settings({"rows": [], "without": []})})
+    study = make_study(**given, profile=profile, method=METHODS.get)
     study.dataset.lacks, study.with_chunks = (), lambda chunking: study
     return study
 
@@ -55,18 +56,30 @@ def test_nothing_is_said_beyond_the_depth_of_a_run_but_a_list_of_all_that_there_
 def test_what_cannot_be_measured_has_no_columns(study):
     study.dataset.lacks = ("evidence",)
     assert set(reading.values(study, ["dense"]).columns.get_level_values("metric")) == {"page_recall"}
+    assert reading.values(study, ["dense_rerank"]).empty  # is not among those that are compared
     study.run = refuse
     assert reading.values(study, ["dense"]).shape == (2, 0)
 
 
+def at_budget(**shares: dict[str, float]) -> pd.DataFrame:
+    """What each method finds by metric within TESTED_AT, as :func:`lib.analysis.reading.values`; with more, all."""
+    recalls = pd.concat({metric: recalls_of(**of) for metric, of in shares.items()}, axis=1)
+    budgets = {reading.TESTED_AT: recalls, 8192: recalls.clip(lower=1.0)}
+    found = pd.concat(budgets, axis=1, names=["tokens", "metric", "method"])
+    return found.reorder_levels(["method", "metric", "tokens"], axis=1)
+
+
 def test_rows_are_tested_against_those_that_they_are_meant_to_beat():
     better, other = reading.SHORT
-    recall = recalls_of(**{reading.LONG: 0.2, better: 0.5, other: 0.4, "ahead": 0.8, "dense": 0.1})
-    found = reading.tested(recall, DRAWS)
-    assert found["reference"].to_dict() == {better: reading.LONG, other: reading.LONG, "ahead": better}
-    assert found["difference"].round(9).tolist() == [0.3, 0.2, 0.3]
-    assert reading.tested(recall[["ahead", reading.LONG]], DRAWS).empty
-    longer = recalls_of(fixed_256_records=0.3, fixed_128_records=0.5, hybrid_fixed_256_covers=0.4)
-    found = reading.longer_tested(longer, DRAWS)
+    recall = {reading.LONG: 0.2, better: 0.5, other: 0.4, "ahead": 0.8, "dense": 0.1}
+    lines = {"ahead": 0.5, better: 0.25, other: 0.25}
+    found = reading.tested(at_budget(page_recall=recall, line_recall=lines), DRAWS)
+    of_pages, of_lines = (found[found["metric"] == metric].set_index("method") for metric in reading.MEASURES)
+    assert of_pages["reference"].to_dict() == {better: reading.LONG, other: reading.LONG, "ahead": better}
+    assert of_pages["difference"].round(9).tolist() == [0.3, 0.2, 0.3]
+    assert of_lines["difference"].to_dict() == {"ahead": 0.25}
+    assert reading.tested(at_budget(page_recall={"ahead": 0.8, reading.LONG: 0.2}), DRAWS).empty
+    longer = {"fixed_256_records": 0.3, "fixed_128_records": 0.5, "hybrid_fixed_256_covers": 0.4}
+    found = reading.longer_tested(at_budget(page_recall=longer, line_recall=longer), DRAWS).set_index("method")
     assert found["reference"].to_dict() == {"fixed_256_records": "fixed_128_records"}
-    assert found["difference"].round(9).tolist() == [-0.2]
+    assert found["difference"].round(9).tolist() == [-0.2, -0.2]

@@ -19,6 +19,7 @@ from lib.data.pages import extract_pages
 from lib.evaluation import evaluate_all, summary_at
 from lib.method import Method
 from lib.method_sets import of_family
+from lib.metrics.frame import HEADLINE
 from tests.conftest import DatasetFolder
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -74,6 +75,6 @@ def test_the_added_retriever_scores_what_it_says_and_appears_in_the_table(study,
     chunk = study.chunks["text"].str.startswith("Cash flow of Bolt").to_numpy()
     assert scores.shape == (3, len(study.chunks))
     assert scores[1, chunk] == [np.float32(len(asked & {"bolt", "equipment"}) / len(asked))]
-    summary = summary_at(study, evaluate_all(study, ["bm25", "overlap"], ["standard"]))
+    summary = summary_at(study, evaluate_all(study, ["bm25", "overlap"], ["standard"]), 5, HEADLINE)
     assert dict.fromkeys(summary["method"]) == dict.fromkeys(["bm25", "overlap"])
     assert "## Word overlap" in methods_page(study, summary, "Methods", of_family())

@@ -110,7 +110,7 @@ def test_the_line_of_least_squares_is_drawn_only_where_runs_differ_in_page_recal
 def test_a_forest_has_its_groups_in_colours_and_marks():
     rows = pd.DataFrame({"mean": [0.3, 0.2, -0.1], "low": -0.2, "high": 0.4}, ["a", "a long text " * 9, "b"])
     rows = rows.assign(verdict=["holds", "holds", "inconclusive"], amount=[0.4, None, None])
-    (axes,) = plot.forest(rows, "verdict", "amount", "difference", width=40, grey=["inconclusive"]).axes
+    (axes,) = plot.forest(rows, "verdict", "amount", "difference", grey=["inconclusive"]).axes
     assert marked(axes, "o") == [[0.3, 0.2], [-0.1]]
     assert [line.get_color() for line in axes.lines if line.get_marker() == "o"] == [COLOURS[0], GREY]
     assert texts(axes) == ["holds", "inconclusive"]
