@@ -22,7 +22,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from lib.files import digest_of, digest_of_file, exclusively, report, temporary_path
+from lib.files import digest_of, digest_of_file, exclusively, report, temporary_path, write_atomically
 from lib.frames import read_frame, write_frame
 from lib.schema import StudyError
 
@@ -60,14 +60,19 @@ class Entry:
         path = self.file(name)
         return path.read_bytes() if path.name == name else gzip.decompress(path.read_bytes())
 
+    @property
+    def has_frame(self) -> bool:
+        """Whether it is a frame or a value; a published run or its metrics are rows of a table, without files."""
+        is_row = self.origin == "published" and not self.names
+        return is_row or any(name in (FRAME, PRIVATE_FRAME, VALUE) for name in self.names)
+
     def frame(self) -> object:
-        """Its frame, or its JSON-able value; a StudyError where its file is broken or has another form."""
+        """Its frame, or its JSON-able value; a StudyError where a published file is broken."""
         [name] = self.names
         try:
             return json.loads(self.read(name)) if name == VALUE else read_frame(self.file(name))
         except (OSError, ValueError, EOFError, zlib.error) as error:
-            fix = "restore it with git" if self.origin == "published" else f"remove {self.path}; it is computed again"
-            raise StudyError(f"{self.file(name)} cannot be read ({error}); {fix}") from None
+            raise StudyError(f"{self.file(name)} cannot be read ({error}); restore it with git") from None
 
 
 class Store:
@@ -108,8 +113,7 @@ class Store:
             record = sound_record(path)
             if record and (record["stage"], record["key"]) == (stage, key):
                 return Entry.of(path, record, "reused")
-            self.say(f"store: {stage}/{key} is damaged; it is set aside and computed again")
-            path.replace(path.with_name(f"damaged-{path.name}-{uuid.uuid4().hex[:6]}"))
+            self._set_aside(path, f"store: {stage}/{key} is damaged; it is set aside and computed again")
         found = self.published and self.published.find(stage, key)
         return found and Entry.of(*found, "published")
 
@@ -141,10 +145,16 @@ class Store:
                 (folder / VALUE).write_text(json.dumps(content, ensure_ascii=False) + "\n", encoding="utf-8")
             return digest and digest(content)
 
-        return self.files(stage, params, write, version, public)
+        return self.files(stage, params, write, version, public, is_frame=True)
 
     def files(
-        self, stage: str, params: dict, write: Callable[[Path], str | None], version: int = 1, public: bool = False
+        self,
+        stage: str,
+        params: dict,
+        write: Callable[[Path], str | None],
+        version: int = 1,
+        public: bool = False,
+        is_frame: bool = False,
     ) -> Entry:
         """The entry of a result that is files of its own, such as a model's weights, computed where it is missing.
 
@@ -152,14 +162,19 @@ class Store:
             params: all that the result depends on, JSON-able, with the digests of its inputs.
             write: writes the result's files into the folder that it is given; may return the digest of their content.
             public: whether the result is published with the others: small, without text of the dataset.
+            is_frame: whether an entry without a frame, of an earlier version, is computed again.
         """
         key = self.key(stage, params, version)
-        if entry := self.entry(stage, key):
+        if (entry := self.entry(stage, key)) and (entry.has_frame or not is_frame):
             return self._used(entry)
         started = time.perf_counter()
         with exclusively(self.root / "locks" / f"{stage.replace('/', '-')}-{key}", self.say):
             self._inner_s[-1] += time.perf_counter() - started  # waiting is no part of what the asking stage costs
-            if (entry := self.entry(stage, key)) is None:  # looked at again, as another process may have computed it
+            entry = self.entry(stage, key)  # looked at again, as another process may have computed it
+            if entry and is_frame and not entry.has_frame:
+                self._set_aside(entry.path, f"store: {stage}/{key} is of an earlier version; it is computed again")
+                entry = None
+            if entry is None:
                 about = {"stage": stage, "key": key, "params": params, "version": version}
                 try:
                     entry = self._compute(about | {"origin": "computed", "public": public}, write)
@@ -201,6 +216,10 @@ class Store:
             self.on_use(entry.stage, entry.key, entry.origin)
         return entry
 
+    def _set_aside(self, path: Path, message: str) -> None:
+        self.say(message)
+        path.replace(path.with_name(f"damaged-{path.name}-{uuid.uuid4().hex[:6]}"))
+
     def _compute(self, about: dict, write: Callable[[Path], str | None]) -> Entry:
         """Write the files and the record of an entry into a folder beside its place, and rename it."""
         target, started = self.root / about["stage"] / about["key"], time.perf_counter()
@@ -216,7 +235,7 @@ class Store:
             record = about | {"asked": sorted(asked)} | cost | {"at": time.strftime("%Y-%m-%dT%H:%M:%S")}
             record |= {"files": files, "digest": digest or digest_of(files)[:20]}
             record["seal"] = digest_of([record["digest"], files])[:20]
-            (folder / RECORD).write_text(json.dumps(record, indent=1), encoding="utf-8")
+            write_atomically(folder / RECORD, json.dumps(record, indent=1))
             folder.replace(target)
         finally:
             self._inner_s.pop()

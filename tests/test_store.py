@@ -136,14 +136,15 @@ def test_a_public_frame_is_text_and_reads_as_the_same_bits(open_store):
         store.frame("lists", {}, lambda: pd.DataFrame({"pages": [[0], [1]]}), public=True)
 
 
-def test_a_frame_may_have_a_digest_of_its_own_and_an_entry_of_other_files_is_no_frame(open_store):
+def test_a_frame_may_have_a_digest_of_its_own_and_an_entry_of_other_files_is_computed_again(open_store, told):
     frame = pd.DataFrame({"n": [1, 2]})
-    with pytest.raises(StudyError, match="remove"):
-        open_store().files("old", {}, Computation()).frame()
+    old = open_store().files("runs/a", {}, Computation())
     entry = open_store().frame_entry(
         "runs/a", {}, lambda: frame, public=True, digest=lambda frame: str(frame["n"].sum())
     )
     assert (entry.origin, entry.digest, entry.names) == ("computed", "3", ("frame.parquet",))
+    [line] = told
+    assert f"runs/a/{old.key} is of an earlier version" in line
     again = open_store().frame_entry("runs/a", {}, lambda: frame[:1])
     assert (again.origin, again.digest) == ("reused", "3")
     pd.testing.assert_frame_equal(again.frame(), frame)
