@@ -37,6 +37,7 @@ from lib.metrics.answers import NUMERIC_QUESTION_TYPES, numeric_match_strict
 from lib.metrics.frame import Metrics, long_frame
 from lib.metrics.right import right_metrics
 from lib.models.written import Filled
+from lib.retrievers.tables import texts_of_pages
 from lib.schema import CONDITIONS, or_without_filings
 from lib.stats import Resampling, percentiles, verdicts
 from lib.study import Study
@@ -216,7 +217,7 @@ def held(questions: pd.DataFrame, parts: pd.DataFrame) -> pd.DataFrame:
 def outcomes(study: Study, wanted: Context, values: pd.Series) -> pd.DataFrame:
     """One of OUTCOMES, the first that holds, for each question with a number as answer; ``values`` is answer_right. A
     number that stands on a gold page has to be read, any other to be computed."""
-    read, text = pages_read(study, wanted), study.pages.set_index(["doc_name", "page"])["text"]
+    read, text = pages_read(study, wanted), texts_of_pages(study)
     there, rows = {name: part for name, part in read.groupby("question_id")}, []
     for question in study.questions[study.questions["question_id"].isin(values.index)].itertuples():
         part = there.get(question.question_id, read.iloc[:0])

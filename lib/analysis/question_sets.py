@@ -32,6 +32,7 @@ from lib.method_sets import compared
 from lib.metrics.frame import Metrics
 from lib.published import METRICS_FILE, Published
 from lib.retrievers import bm25
+from lib.retrievers.tables import texts_of_pages
 from lib.schema import Condition, K, StudyError
 from lib.stats import Resampling, columns_of, percentiles, resampled_sums
 from lib.store import FRAME
@@ -73,7 +74,7 @@ def described(study: Study, asked: pd.DataFrame) -> pd.DataFrame:
     ``length`` log2 of the number of words. What needs gold pages is NaN without them."""
     model, chunks = bm25.index(study), study.chunks
     of_page = chunks.groupby(["doc_name", "page"]).indices
-    texts = study.pages.set_index(["doc_name", "page"])["text"]
+    texts = texts_of_pages(study)
     companies, rows = list(study.filings["company"].unique()), []
     for one in asked.to_dict("records"):
         question = one["question"]

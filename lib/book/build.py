@@ -51,7 +51,7 @@ LICENCES_OF = {
     )
 }
 STORED_TEXTS = " What a language model wrote is taken from stored generations; all else is computed."
-STORED_RESULTS = " Results are the published ones, which RESULTS=texts computes."
+STORED_RESULTS = " Its results are the published ones; <code>make demo RESULTS=texts</code> computes them."
 
 
 def build_book(names: Names, jobs: int = 0, check: Callable[[Study], None] | None = None, say=print) -> None:

@@ -15,12 +15,11 @@ from lib.analysis import budget, reading
 from lib.analysis.measured import TIMES, known_table
 from lib.book import elsewhere
 from lib.book.page_templates import filled
-from lib.book.purposes import is_designed_here, purpose
 from lib.data.locate import UNSEEN
 from lib.diagnose.stored import StoredRun, stored_runs
 from lib.evaluation import read_metrics, read_summary, rows_at, summarise
 from lib.files import MANIFEST, read_json
-from lib.method import OWN
+from lib.method import AHEAD, GENERAL, MATCHED, ORDERED, OWN, Method
 from lib.method_sets import in_comparisons
 from lib.methods import METHODS, NEEDS
 from lib.models.weights import lock, weights_of
@@ -44,7 +43,7 @@ GROUPS = {
     "reported": "as papers report",
 }
 ALT_OF_COSTS = "Dots on a log axis of seconds, a dot per method, and a rising line of those that no faster one equals."
-DESIGNED_ON = "financebench"  # the set that designers had seen, see :func:`lib.book.purposes.is_designed_here`
+DESIGNED_ON = "financebench"  # the set that designers had seen, see :func:`is_designed_here`
 
 
 def whole(value: float) -> str:
@@ -168,9 +167,15 @@ def about(study: Study, method: str, outside: Mapping[str, StoredRun] = MappingP
         return found | {"parameters": float("nan")}
     row = METHODS[method]
     link = f"{'methods' if row.family in OWN else 'siblings'}.html#{make_id(f'method-{method}')}"
-    found = {"title": row.title, "family": purpose(method), "needs": "; ".join(row.needs), "link": link, "by": ""}
-    found["designed_on"] = DESIGNED_ON if is_designed_here(method) else ""
+    found = {"title": row.title, "family": row.purpose, "needs": "; ".join(row.needs), "link": link, "by": ""}
+    found["designed_on"] = DESIGNED_ON if is_designed_here(row) else ""
     return found | {"parameters": parameters(study, method)}
+
+
+def is_designed_here(row: Method) -> bool:
+    """Whether whoever designed a row had seen FinanceBench's questions: Ahead, the metadata match and page scorers with
+    another order. Rows of papers and their settings are not, nor are standard ones."""
+    return row.purpose == AHEAD or row.family in (MATCHED, ORDERED, GENERAL)
 
 
 def ranks(means: Sequence[float], lows: Sequence[float], highs: Sequence[float]) -> list[int]:

@@ -8,6 +8,7 @@ from PIL import Image
 
 from lib.analysis.decomposition import locate
 from lib.data.pdf import picture
+from lib.retrievers.tables import texts_of_pages
 from lib.show.drawn import OF_DEMO, OF_FILING
 from lib.show.figures import blank
 from lib.study import Study
@@ -22,7 +23,7 @@ def draw_page(axes: plt.Axes, study: Study, doc_name: str, page: int, evidence: 
     if source.suffix.lower() == ".pdf":
         axes.imshow(Image.open(io.BytesIO(picture(source, int(page), dpi, evidence))))
     else:
-        text = study.pages.set_index(["doc_name", "page"])["text"][doc_name, page]
+        text = texts_of_pages(study)[doc_name, page]
         shown, style = marked_lines(text, evidence), {"fontsize": 5, "family": "monospace"}
         axes.text(0.0, 0.99, shown, va="top", parse_math=False, transform=axes.transAxes, **style)
     axes.set_title(f"{doc_name}, page {page + 1}", fontsize=9)

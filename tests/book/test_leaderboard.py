@@ -14,13 +14,13 @@ from lib import files
 from lib.book import leaderboard
 from lib.book.build import is_current
 from lib.book.downloads import write_archive, write_downloads
-from lib.book.leaderboard import COSTS, DESIGNED_ON, board, cost_chart, leaderboard_page, ranks
+from lib.book.leaderboard import COSTS, DESIGNED_ON, board, cost_chart, is_designed_here, leaderboard_page, ranks
 from lib.book.pairs import of_questions, write_pairs
-from lib.book.purposes import is_designed_here, purpose
 from lib.diagnose.beside import judged
 from lib.diagnose.run_file import OutsideRun
 from lib.diagnose.stored import store_run
 from lib.files import MANIFEST, RESULTS, ROOT
+from lib.methods import METHODS
 from lib.published import Published
 from lib.schema import StudyError
 from lib.show.tables import title
@@ -55,9 +55,10 @@ def test_a_family_is_what_its_rows_do_and_rows_that_were_designed_on_the_questio
         "page_scorer_light_order_template_records": "Page scorers",
         "ahead_items_apart": "Ahead",
     }
-    assert {name: purpose(name) for name in families} == families
-    assert all(map(is_designed_here, ("ahead", "ahead_covers", "dense_records", "page_scorer_order")))
-    assert not any(map(is_designed_here, ("dense", "multi_hyde_rerank", "page_scorer", "fixed_128", "crag")))
+    assert {name: METHODS[name].purpose for name in families} == families
+    designed = "ahead ahead_covers dense_records page_scorer_order".split()
+    others = "dense multi_hyde_rerank page_scorer fixed_128 crag".split()
+    assert [name for name in (*designed, *others) if is_designed_here(METHODS[name])] == designed
 
 
 @pytest.fixture
