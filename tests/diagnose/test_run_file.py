@@ -61,6 +61,10 @@ def llamaindex(_, doc, page, score) -> dict:
     return {"node": node, "score": score, "class_name": "NodeWithScore"}
 
 
+def haystack(_, doc, page, score) -> dict:
+    return {"id": "x", "content": "Sales", "meta": {"file_path": doc, "page_number": int(float(page))}, "score": score}
+
+
 def table(rows: list[tuple], delimiter: str) -> str:
     written = io.StringIO(newline="")
     csv.writer(written, delimiter=delimiter).writerows(rows)
@@ -99,6 +103,7 @@ FORMATS = {
     "in a component": [{"qid": one, "retriever": {"documents": of}} for one, of in PAIRS.items()],
     "LangChain": listed(langchain, passages="source_documents"),
     "LlamaIndex": listed(llamaindex, passages="source_nodes"),
+    "Haystack": listed(haystack, passages="documents"),
     "Chroma": CHROMA,
     "CSV, long texts": table(LONG_TEXTS, ","),
     "CSV, semicolons": "\ufeff" + table(CELLS_OF_ROWS, ";"),
