@@ -149,8 +149,7 @@ def claim(home: Path, profile: Path) -> None:
 
 
 def with_text(study: Study) -> Study:
-    """The study where its filings are on this machine; else the demo, whose texts and pages may be published and whose
-    runs are to be read from ``published.runs``: its own would be computed."""
+    """The study where its filings are on this machine; else the demo, whose texts may be published."""
     return study if study.has_text else open_study("demo", artifacts=study.home.parents[1])
 
 

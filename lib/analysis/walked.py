@@ -39,12 +39,10 @@ class Found(NamedTuple):
     outcome: str  # right or wrong, "read" where that cannot be known, else "no answer"
 
 
-def runs_here(study: Study, example: Study) -> dict[str, pd.DataFrame]:
-    """The runs of METHODS over all filings: the study's own, or those published of the example in its place."""
-    if example is study:
-        here = {*over_all_filings(study.profile)}
-        return {name: study.run(name) for name in METHODS if name in here}
-    return {name: example.published.runs["standard", name] for name in METHODS}
+def runs_here(study: Study) -> dict[str, pd.DataFrame]:
+    """The runs of METHODS that the study's profile runs over all filings."""
+    here = over_all_filings(study.profile)
+    return {name: study.run(name) for name in METHODS if name in here}
 
 
 def ranks_by_question(run: pd.DataFrame, questions: pd.DataFrame) -> dict[str, tuple[int | None, ...]]:

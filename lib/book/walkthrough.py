@@ -50,7 +50,7 @@ EARLIER = re.compile(r"\bat\(([^()]+), (\d{4})\)")
 def walkthrough_page(study: Study) -> str:
     """The page, whose pictures are written beside it; of a question of the demo where the filings are not here."""
     example = with_text(study)
-    runs = runs_here(study, example)
+    runs = runs_here(example)
     values = walked(study, example, runs) if runs else None
     return filled("walkthrough", walked=values, text=of_text(study), k=K)
 
@@ -244,7 +244,7 @@ def of_text(study: Study) -> dict | None:
     ):
         return None
     asked = other.questions[other.questions["question_type"] == OF_REPORT]
-    runs = runs_here(other, other)
+    runs = runs_here(other)
     if len(runs) < 2 or (found := missed_by_search(asked, runs, K)) is None:
         return None
     question, by_method = found

@@ -144,7 +144,7 @@ def test_the_question_of_unseen_companies_has_its_published_ranks_and_no_text_bu
 def test_without_a_run_of_a_method_its_steps_are_left_out(demo, runs, study, monkeypatch):
     assert "no run of the methods that the walk compares" in walkthrough_page(study)
     monkeypatch.setattr(walkthrough, "with_text", lambda study: demo)
-    monkeypatch.setattr(walkthrough, "runs_here", lambda study, example: {"dense": runs["dense"]})
+    monkeypatch.setattr(walkthrough, "runs_here", lambda study: {"dense": runs["dense"]})
     study.dataset = replace(study.dataset, name="mine")
     text = walkthrough_page(study)
     assert "Ahead" not in text
