@@ -160,7 +160,8 @@ def lay_out(study: Study, target: Path) -> None:
         if not chapter.is_file():
             heading = nbformat.read(NOTEBOOKS / chapter.name, as_version=4).cells[0].source.splitlines()[0]
             text = f"{heading}\n\nThis chapter {reason}; it is left out.\n"
-            chapter.with_suffix(".md").write_text(text, encoding="utf-8")
+            left_out = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(text)])
+            nbformat.write(left_out, chapter)  # a notebook, to which the other chapters' links lead
     (target / "_config.yml").write_text(yaml.safe_dump(config(study), sort_keys=False), encoding="utf-8")
 
 

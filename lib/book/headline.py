@@ -267,6 +267,7 @@ def decide(study: Study, found: Found) -> str:
         climbed=climbed,
         trust=trust(study, found),
         further=further(study, found),
+        unseen=found.unseen,
     )
 
 

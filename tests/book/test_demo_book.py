@@ -85,6 +85,10 @@ def test_what_was_published_is_shown_and_tables_have_their_data(book, pages):
     assert [link for link in links if not (book / link).is_file()] == []
 
 
+def test_no_page_loads_a_script_or_a_picture_from_elsewhere(pages):  # as MathJax, where two dollars made a formula
+    assert [path.stem for path in pages if 'src="http' in path.read_text()] == []
+
+
 def test_the_manifest_lists_the_runs_and_they_have_the_form_that_others_read(book):
     questions = pd.read_parquet(OUTPUTS / "questions.parquet")
     stated = json.loads((OUTPUTS / "manifest.json").read_text())

@@ -55,7 +55,7 @@ class _Writes:
 def open_generator(settings, directory):
     return _Writes()
 """
-COPIED = "lib extras notebooks book examples _config.yml _toc.yml requirements.txt CITATION.cff".split()
+COPIED = "lib extras notebooks book examples data/elsewhere _config.yml _toc.yml requirements.txt CITATION.cff".split()
 
 
 def texts(secret: Path, in_line: bool = False) -> list[str]:

@@ -65,7 +65,7 @@ def test_nothing_is_executed_no_file_leaks_and_nothing_is_broken(of_dataset, bro
 NO_GIT = "the book states no commit: there is no git here, or no repository"
 #: Number of questions, what is added to each, environment, and what the first page then begins with.
 DEGENERATE = {
-    "one question, nothing lost, no git": (1, "", {"PATH": "/nowhere"}, "No evidence is lost"),
+    "one question, nothing lost, no git": (1, "", {"PATH": "/nowhere"}, "No evidence is missed"),
     "questions that no model takes": (5, hostile.TOO_LONG, {}, ""),
 }
 

@@ -231,7 +231,7 @@ class Mirror(stateful.RuleBasedStateMachine):
         super().__init__()
         self.home = Path(tempfile.mkdtemp())
         self.folder, self.filings, self.indexed = DatasetFolder(self.home / "filings"), {}, {}
-        self.damaged = set()
+        self.damaged, self.spoilt = set(), set()
         write_index(self.archive)
 
     archive = property(lambda self: ArchiveIndex(self.home / "index", self.profile, self.folder.root))
@@ -265,9 +265,11 @@ class Mirror(stateful.RuleBasedStateMachine):
 
     @stateful.rule(which=some.integers(0, 20), how=some.sampled_from([*OF_A_FILE]))
     def damage_what_is_written_of_a_filing(self, which, how):
-        if paths := sorted(self.home.glob("index/[pr]*s/[!.]*.*")):
+        paths = sorted({*self.home.glob("index/[pr]*s/[!.]*.*")} - self.spoilt)  # twice the same bit mends a file
+        if paths:
             path = paths[which % len(paths)]
             DAMAGES[how](path)
+            self.spoilt.add(path)
             self.damaged.add(path.stem)  # of a record that cannot be read nothing is known to be the index's own
             self.indexed.pop(path.stem, None)
 
@@ -288,7 +290,7 @@ class Mirror(stateful.RuleBasedStateMachine):
     @stateful.rule()
     def index(self):
         write_index(self.archive, lambda line: None)
-        self.indexed = dict(self.filings)
+        self.indexed, self.spoilt = dict(self.filings), set()
         with self.opened() as index:
             assert not any(self.archive.compare(index).counts.values())
             assert index.filings().keys() == {name for name, words in self.filings.items() if any(words)}

@@ -441,7 +441,7 @@ def check(path: Path, content: bytes) -> None:
         assert "\n" not in refused
         return
     n_passages = found.run.groupby("question_id")["rank"].nunique().sum()
-    assert f": {n_passages:,} passages, " in found.notes[0]
+    assert re.search(rf": {n_passages:,} passages?, ", found.notes[0])
     assert f" for each of {len(found.answered):,} of the set's" in found.notes[0]
     assert np.isfinite(found.run["score"]).all()
     assert found.run["chunk_id"].notna().all()
