@@ -15,7 +15,7 @@ from lib.analysis.encoders import cells
 from lib.analysis.ladder import has_sets, mean_recalls
 from lib.analysis.question_sets import features
 from lib.analysis.scoreboard import board_of
-from lib.analysis.unseen import light_recalls, unseen_beside
+from lib.analysis.unseen import light_recalls
 from lib.book.manifest import write_manifest
 from lib.book.notebooks import forget_stages
 from lib.book.results import write_exports, write_results
@@ -23,6 +23,7 @@ from lib.evaluation import evaluate
 from lib.method_sets import chosen, in_comparisons, measured
 from lib.methods import METHODS
 from lib.metrics.frame import Metrics
+from lib.other_sets import unseen_beside
 from lib.study import Study
 
 

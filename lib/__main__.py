@@ -17,8 +17,8 @@ import yaml
 from click import Choice, IntRange, argument, echo, option
 
 from lib.files import exclusively, fix_of, write_atomically
-from lib.options import Names, named_runs, study_options
-from lib.schema import StudyError
+from lib.options import named_runs, open_named, study_options
+from lib.schema import Names, StudyError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -201,7 +201,7 @@ def measure(names: Names, methods: str) -> None:
     """Compute runs and metrics without a book, one method after another; a killed run resumes."""
     from extras.measure import measure
 
-    echo(f"measured: {measure(names.open('measure'), methods)}")
+    echo(f"measured: {measure(open_named(names, 'measure'), methods)}")
 
 
 @commands.command()
@@ -222,7 +222,7 @@ def publish(names: Names) -> None:
     """Copy the results of a whole run to book/results/, where later runs use them instead of computing."""
     from extras.publish.publish import publish
 
-    echo(f"published: {publish(names.open())}")
+    echo(f"published: {publish(open_named(names))}")
 
 
 @commands.command()
@@ -231,7 +231,7 @@ def results(names: Names) -> None:
     """Pack all results of a built book, runs of every set and condition, into one file among the artifacts."""
     from lib.book.downloads import write_archive
 
-    echo(f"all results: {write_archive(names.open())}")
+    echo(f"all results: {write_archive(open_named(names))}")
 
 
 @commands.command()
@@ -240,7 +240,7 @@ def preflight(names: Names) -> None:
     """Report what a profile downloads, whether GPU and disk suffice, and roughly how long it takes."""
     from extras.preflight import preflight
 
-    preflight(names.open())
+    preflight(open_named(names))
 
 
 @commands.command()
@@ -259,7 +259,7 @@ def page_scorer(names: Names, by: list[str], fold: int | None) -> None:
     """Train and score the folds of the page scorer."""
     from extras.page_scorer.train import train_folds
 
-    train_folds(names.open("04_page_scorer"), by, fold)
+    train_folds(open_named(names, "04_page_scorer"), by, fold)
 
 
 @commands.command()
@@ -269,7 +269,7 @@ def mistakes(names: Names, k: int) -> None:
     """Measure what evaluation mistakes add to the page scorer: hours of training; resumes where it stopped."""
     from extras.page_scorer.mistakes import train_mistakes
 
-    echo_frame(train_mistakes(names.open("04_page_scorer"), k))
+    echo_frame(train_mistakes(open_named(names, "04_page_scorer"), k))
 
 
 @commands.command()
@@ -278,7 +278,7 @@ def train_ahead(names: Names) -> None:
     """Train the page rankers used on other filings, and save them in lib/ahead/model."""
     from extras.ahead.train import train
 
-    record = train(names.open("07_ahead"))
+    record = train(open_named(names, "07_ahead"))
     echo(f"trained on {record['n_questions']} questions of {record['n_companies']} companies")
 
 
@@ -289,7 +289,7 @@ def train_preference(names: Names, fold: int | None) -> None:
     """Train the generator on preference pairs in folds by company, and compare its answers."""
     from extras.preference.train import run
 
-    echo_frame(run(names.open("preference"), fold))
+    echo_frame(run(open_named(names, "preference"), fold))
 
 
 def echo_frame(frame: "pd.DataFrame") -> None:

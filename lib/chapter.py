@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from types import MappingProxyType
 from typing import Self
 
 import pandas as pd
@@ -10,26 +9,24 @@ from IPython import get_ipython
 
 from lib import stats
 from lib.analysis import encoders, measured
-from lib.analysis.unseen import unseen_study
 from lib.evaluation import evaluate, summarise
 from lib.files import ROOT
 from lib.method_sets import baselines, chosen, compared, of_family
 from lib.methods import METHODS
 from lib.metrics import METRICS
 from lib.metrics.frame import Metrics, Run, best
+from lib.other_sets import over_same_filings, unseen_study, with_text
 from lib.schema import CONDITIONS, Condition, StudyError
 from lib.show import output
 from lib.show.display import Shown
 from lib.stats import Resampling
-from lib.studies import open_study, with_text
+from lib.studies import open_study
 from lib.study import Study
 
 
 def open_chapter(dataset: str, profile: str, results: str, chapter: str, **given: object) -> "Chapter":
     """The study of a chapter, as :func:`lib.studies.open_study`, which has the arguments and errors, opens it."""
     study = Chapter.of(open_study(dataset, profile, results, chapter, **given))
-    study.opened = {"dataset": dataset, "profile": profile, "results": results, **given}
-    study.opened.pop("changes", None)
     print(f"Tables and figures of this chapter: {os.path.relpath(study.outputs, ROOT)}")
     return study
 
@@ -39,8 +36,6 @@ class Chapter(Study):
 
     ``values`` are a frame of questions × methods, indexed by ``question_id``: a reader's own method is one more column.
     """
-
-    opened: Mapping[str, object] = MappingProxyType({})  # the values of the notebook's parameters when it was opened
 
     @classmethod
     def of(cls, study: Study) -> Self:
@@ -58,8 +53,14 @@ class Chapter(Study):
         pair = encoders.pairs(self).get(self.dataset.name)
         return self.of(pair[1]) if pair else None
 
+    def sets(self, second: str) -> dict[str, Self]:
+        """This study, the dataset's own questions and a second set by name, those over the same filings that are here
+        or published: :func:`lib.other_sets.over_same_filings`."""
+        found = over_same_filings(self, ("", second))
+        return {name: self if one is self else self.of(one) for name, one in found.items()}
+
     def unseen(self) -> Self:
-        """The questions about unseen companies under this profile, see :func:`lib.analysis.unseen.unseen_study`."""
+        """The questions about unseen companies under this profile, see :func:`lib.other_sets.unseen_study`."""
         return self.of(unseen_study(self))
 
     @property
@@ -178,7 +179,7 @@ class Chapter(Study):
     def _check_parameters(self) -> None:
         """Refuse to show with a parameter of the notebook that is not the study's: captions would state the old one."""
         notebook = shell.user_ns if (shell := get_ipython()) else {}
-        for name, value in self.opened.items():
+        for name, value in (self.names._asdict() | dict(self.parameters)).items():
             if name in notebook and notebook[name] != value:
                 fix = "run the cell that opens the study again, and those behind it"
                 raise StudyError(f"{name} is {notebook[name]!r}, but the study was opened with {value!r}: {fix}")

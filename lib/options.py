@@ -3,29 +3,21 @@
 from collections.abc import Callable, Iterable
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from click import Choice, option
 
-from lib.schema import USES, StudyError
+from lib.schema import USES, Names, StudyError
 
 if TYPE_CHECKING:
     from lib.study import Study
 
 
-class Names(NamedTuple):
-    """The names of a study, see :func:`lib.studies.open_study`."""
+def open_named(names: Names, chapter: str = "") -> "Study":
+    """The study of these names; ``chapter`` is the asking chapter, for the log of stages."""
+    from lib.studies import open_study
 
-    dataset: str = ""
-    profile: str = "default"
-    results: str = "published"
-    questions: str = ""
-
-    def open(self, chapter: str = "") -> "Study":
-        """The study; ``chapter`` is the asking chapter, for the log of stages."""
-        from lib.studies import open_study
-
-        return open_study(**self._asdict(), chapter=chapter)
+    return open_study(**names._asdict(), chapter=chapter)
 
 
 def study_options(command: Callable) -> Callable:

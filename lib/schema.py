@@ -1,7 +1,7 @@
 """The words of the study as types: conditions, frames and the errors a person can act on."""
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Literal, TypeVar, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar, get_args
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
@@ -28,6 +28,15 @@ PUBLISHED_COLUMNS = ["question_id", "question_type", "doc_name", "doc_type", "co
 FURTHER_PAGES = ["also", "other_filings"]
 FILING_COLUMNS = ("doc_name", "company", "sector", "doc_type", "doc_period", "n_pages")
 DOC_TYPES = {"10k": "10-K", "10k_annualreport": "10-K", "10q": "10-Q", "8k": "8-K", "earnings": "earnings"}
+
+
+class Names(NamedTuple):
+    """The names that a study is opened by, see :func:`lib.studies.open_study`."""
+
+    dataset: str = ""
+    profile: str = "default"
+    results: str = USES[0]
+    questions: str = ""
 
 
 class StudyError(Exception):

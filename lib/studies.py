@@ -13,7 +13,7 @@ from lib.method_sets import chosen, measured
 from lib.methods import METHODS
 from lib.profile import PROFILES, Settings, load_profile, path_of
 from lib.published import Published, TextsOnly
-from lib.schema import USES, StudyError
+from lib.schema import USES, Names, StudyError
 from lib.study import Study
 
 OUTPUTS_VARIABLE = "RETRIEVAL_GAP_OUTPUTS"
@@ -94,8 +94,8 @@ def open_study(
         published,
         outputs,
         chapter,
-        uses_published_texts=results != "fresh",
-        parameters=parameters,
+        Names(dataset, profile, results, questions),
+        parameters,
     )
 
 
@@ -146,11 +146,6 @@ def claim(home: Path, profile: Path) -> None:
         raise StudyError(f"{home} has the results of another profile of this name, {known}; rename {profile}")
     if known != profile:
         write_atomically(record, os.fsencode(profile))
-
-
-def with_text(study: Study) -> Study:
-    """The study where its filings are on this machine; else the demo, whose texts may be published."""
-    return study if study.has_text else open_study("demo", artifacts=study.home.parents[1])
 
 
 def is_here(dataset: str, questions: str = "") -> bool:

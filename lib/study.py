@@ -34,7 +34,7 @@ from lib.models.weights import fetch, weights_hash
 from lib.models.written import GenerationLog, Model
 from lib.profile import Settings
 from lib.published import Published
-from lib.schema import CHUNK_COLUMNS, Condition, NeedsFilings, StudyError
+from lib.schema import CHUNK_COLUMNS, Condition, Names, NeedsFilings, StudyError
 from lib.store import Entry, Store
 
 GENERATIONS = "generations.jsonl"
@@ -42,6 +42,7 @@ PAGES_VERSION = CHUNKS_VERSION = DIGESTS_VERSION = 1
 FRAMES = ("dataset", "filings", "pages", "chunks", "questions", "evidence")  # that have a digest
 RUN_SECTIONS = ("chunks", "run")  # of the profile, that every method depends on
 IDENTITY = ("question_id", "question", "doc_name", "gold_pages")
+FRESH = Names(results="fresh")
 LABELS = ("question_type", "doc_type", "company", "doc_period")
 
 
@@ -52,8 +53,8 @@ class Study:
         published: results that are used where they have the wanted keys.
         outputs: the folder of the contract's files, by default ``home``, ``artifacts/<dataset>/<profile>``.
         chapter: name of the asking chapter, for the log of stages.
-        uses_published_texts: whether texts that another profile's log has from its publication are used, too, where
-            nothing is ``published`` of this one.
+        names: what it was opened by; unless its results are ``fresh``, texts that another profile's log has from its
+            publication are used, too, where nothing is ``published`` of this one.
         parameters: the chapter's own, such as ``k``.
 
     Attributes:
@@ -72,17 +73,16 @@ class Study:
         published: Published | None = None,
         outputs: Path | None = None,
         chapter: str = "",
-        uses_published_texts: bool = False,
+        names: Names = FRESH,
         parameters: Mapping[str, object] = MappingProxyType({}),
     ):
         self.dataset, self.profile, self.methods, self.chunkings = dataset, profile, methods, chunkings
-        self.published, self.chapter = published, chapter
-        self.uses_published_texts = uses_published_texts or published is not None
-        self.home = Path(artifacts) / dataset.name / profile.name
+        self.published, self.chapter, self.names, self.artifacts = published, chapter, names, Path(artifacts)
+        self.home = self.artifacts / dataset.name / profile.name
         self.outputs = Path(outputs or self.home)
-        self.store = Store(Path(artifacts) / "store", on_use=self._log_stage, published=published)
-        self.cache = Cache(Path(artifacts) / "cache.sqlite")
-        self.index_folder = Path(artifacts) / INDEX
+        self.store = Store(self.artifacts / "store", on_use=self._log_stage, published=published)
+        self.cache = Cache(self.artifacts / "cache.sqlite")
+        self.index_folder = self.artifacts / INDEX
         self.questions, self.has_text = dataset.questions, dataset.has_text
         self.chunking, self.parameters = "", parameters
         self._memo: dict[object, tuple[object, set[str]]] = {}
@@ -334,7 +334,7 @@ class Study:
     def generation_log(self) -> GenerationLog:
         """What the profile's language model wrote for this dataset and profile; all reruns share it."""
         weights = self.profile.generator.weights
-        published = [] if self.uses_published_texts else None
+        published = None if self.names.results == "fresh" else []
         if self.published:
             published = self.memo("generations", lambda: self.published.generations(self.questions))
         model = Model(weights, weights_hash(weights))

@@ -46,10 +46,12 @@ def test_an_unknown_metric_or_method_is_named(chapter, metric, method, culprit):
 
 def test_nothing_is_shown_under_a_parameter_that_was_changed_since_the_study_was_opened(chapter, monkeypatch):
     chapter.parameters = {"k": 5}
-    chapter.opened = {"k": 5, "dataset": ""}
-    notebook = {"k": 5}
+    notebook = {"k": 5, "dataset": chapter.names.dataset}
     monkeypatch.setattr("lib.chapter.get_ipython", lambda: SimpleNamespace(user_ns=notebook))
     assert chapter.say("At {k}.").markdown == "At 5."
     notebook["k"] = 10
     with pytest.raises(StudyError, match="^k is 10"):
+        chapter.say("At {k}.")
+    notebook |= {"k": 5, "dataset": "other"}
+    with pytest.raises(StudyError, match="^dataset is 'other'"):
         chapter.say("At {k}.")

@@ -28,8 +28,8 @@ from lib import files
 from lib.book import notebooks
 from lib.files import ROOT
 from lib.methods import METHODS
-from lib.options import Names, named_runs
-from lib.schema import StudyError
+from lib.options import named_runs
+from lib.schema import Names, StudyError
 from lib.studies import OUTPUTS_VARIABLE, open_study
 
 COMMANDS = command_line.commands.commands
@@ -121,7 +121,7 @@ CALLS = [
 def test_a_command_calls_its_function_with_the_study_and_its_options(monkeypatch, arguments, called, given):
     function = create_autospec(pkgutil.resolve_name(called))
     monkeypatch.setattr(called, function)
-    monkeypatch.setattr(Names, "open", lambda names, chapter="": names)
+    monkeypatch.setattr("lib.__main__.open_named", lambda names, chapter="": names)
     monkeypatch.setattr(command_line, "echo_frame", bool)
     result = run(*arguments.split(), "--dataset", "mine")
     assert result.exit_code == 0, result.output
@@ -158,7 +158,7 @@ def test_a_folder_of_the_study_or_none_is_not_begun_in(folder):
 def test_an_error_of_disk_or_rights_is_one_sentence_and_another_is_a_traceback(monkeypatch):
     full, defect = OSError(errno.ENOSPC, "No space left on device", "/x/y"), OSError(errno.ENOENT, "None", "/no")
     opened = iter([full, defect])
-    monkeypatch.setattr(Names, "open", lambda self, chapter="": (_ for _ in ()).throw(next(opened)))
+    monkeypatch.setattr("lib.__main__.open_named", lambda names, chapter="": (_ for _ in ()).throw(next(opened)))
     assert "/x/y" in sentence(run("measure"))
     assert run("measure").exception is defect
 

@@ -25,11 +25,10 @@ from lib.method import STORED
 from lib.method_sets import chosen
 from lib.methods import METHODS
 from lib.models.encoders import PRECISION, fast_precision
-from lib.options import Names
 from lib.profile import Settings, load_profile
 from lib.published import METRICS_FILE, Published, TextsOnly
 from lib.runs import trec_lines
-from lib.schema import StudyError
+from lib.schema import Names, StudyError
 from lib.studies import OUTPUTS_VARIABLE, is_here
 from lib.study import Study
 

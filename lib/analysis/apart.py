@@ -31,8 +31,8 @@ def study_apart(study: Study) -> Study | None:
     """The study of a dataset's questions that are measured apart; None where there is none."""
     if not (apart := study.dataset.apart):
         return None
-    artifacts = study.home.parents[1]
-    return Study(apart, study.profile, study.methods, study.chunkings, artifacts, None, study.outputs, study.chapter)
+    given = study.profile, study.methods, study.chunkings, study.artifacts
+    return Study(apart, *given, outputs=study.outputs, chapter=study.chapter)
 
 
 def measured_apart(study: Study, k: int, methods: Sequence[str] = METHODS) -> pd.DataFrame:

@@ -3,9 +3,7 @@
 import pandas as pd
 
 from lib.analysis import reading
-from lib.analysis.question_sets import over_same_filings
 from lib.analysis.strict_folds import TRAINED, strictest_of
-from lib.analysis.unseen import unseen_beside
 from lib.evaluation import evaluate_all
 from lib.method_sets import over_all_filings
 from lib.methods import METHODS, RECORDS, TEXTS, TRAINING
@@ -22,13 +20,6 @@ ROWS = (
 NEEDED = {"metadata": RECORDS, "labels": TRAINING, "language_model": TEXTS}
 CHUNKS, TOKENS = UNITS = ("chunks", "tokens")
 COLUMNS = ["set", "method", "title", "unit", "budget", "page_recall", "low", "high", "n", *NEEDED]
-
-
-def with_other_sets(study: Study) -> dict[str, Study]:
-    """The study, the other question sets over its filings, and unseen companies where the study is FinanceBench; those
-    that are published or here, by name."""
-    found, unseen = over_same_filings(study), unseen_beside(study)
-    return found | ({unseen.dataset.name: unseen} if unseen else {})
 
 
 def recalls(study: Study, methods: list[str]) -> dict[tuple[str, int], pd.DataFrame]:

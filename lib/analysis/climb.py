@@ -9,10 +9,10 @@ import pandas as pd
 
 from lib.analysis.families import corrected, page_recalls
 from lib.analysis.measured import times
-from lib.analysis.unseen import unseen_beside
 from lib.evaluation import evaluate_all, in_order
 from lib.method_sets import over_all_filings
 from lib.metrics.frame import Metrics
+from lib.other_sets import unseen_beside
 from lib.schema import K
 from lib.stats import Resampling, compare, means
 from lib.study import Study

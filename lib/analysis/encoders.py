@@ -9,23 +9,20 @@ import numpy as np
 import pandas as pd
 
 from lib import runs
-from lib.ahead.sets import SETS
 from lib.evaluation import evaluate_runs
 from lib.method_sets import measured
 from lib.methods import METHODS
 from lib.metrics.losses import losses_of
 from lib.metrics.retrieval import page_recall
 from lib.models.weights import models_of
+from lib.other_sets import BETTER, with_both_encoders
 from lib.page_scorer.search import score
 from lib.profile import load_profile
-from lib.published import Published
 from lib.retrievers.matched import run_within
 from lib.schema import CONDITIONS, K
 from lib.stats import EDGES, Resampling, tier
-from lib.studies import open_study
 from lib.study import Study
 
-BETTER = "base"  # the profile of the better encoder
 FACTORS = ("encoder", "match", "order", "training")
 LOSSES = {"lost": "document", "inside": "page", "found": "found"}  # as columns name the parts of lib.metrics.losses
 CELLS_READ = ("embedder", "page_scorer", "page_scorer_light", "run")
@@ -37,15 +34,9 @@ MATCH, GIVEN, ALL = "filings matched", "filing given", "all filings"  # what a r
 
 
 def pairs(study: Study, run: tuple[str, str] | None = None) -> dict[str, tuple[Study, Study]]:
-    """The question sets over a study's filings that are published with both encoders, by name; its own comes first.
-    ``run``: those alone whose profiles both have this run, a method and a condition."""
-    collection, own, found = study.dataset.collection, study.profile.name, {}
-    for name in dict.fromkeys((study.dataset.name, *SETS.get(collection, ()))):
-        if own != BETTER and Published.of(name, own) and Published.of(name, BETTER):
-            given = {"questions": "" if name == collection else name, "say": lambda line: None}
-            where = "" if collection in SETS else collection  # FinanceBench, or what is published of it
-            first = study if name == study.dataset.name else open_study(where, own, **given)
-            found[name] = first, open_study(where, BETTER, **given)
+    """:func:`lib.other_sets.with_both_encoders`; of sets alone whose profiles both have the ``run``, a method and a
+    condition, where one is given."""
+    found = with_both_encoders(study)
     return {name: both for name, both in found.items() if not run or all(run in measured(one.profile) for one in both)}
 
 

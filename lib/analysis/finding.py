@@ -5,14 +5,14 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from lib.analysis import encoders, reading
+from lib.analysis import reading
 from lib.analysis.answered import RANKER, on_sets
 from lib.analysis.calibration import NUMBER, systems
-from lib.analysis.question_sets import over_same_filings
-from lib.analysis.unseen import CONTRASTS, contrasts, unseen_beside
+from lib.analysis.unseen import CONTRASTS, contrasts
 from lib.evaluation import evaluate_all, means_at, read_metrics, read_summary
 from lib.metrics.frame import Metrics
 from lib.metrics.losses import pooled_losses
+from lib.other_sets import BETTER, over_same_filings, unseen_beside
 from lib.published import ANSWERS_FILE, Published
 from lib.schema import or_without_filings
 from lib.stats import Resampling
@@ -129,8 +129,8 @@ def on_second_set(study: Study, k: int) -> pd.Series | None:
 def with_better_encoder(study: Study, before: pd.Series, k: int) -> dict[str, tuple[float, float]]:
     """Page recall of dense search, also after the metadata match: ``before`` (by method), and published with the better
     encoder; empty where nothing is, or the profile has that encoder."""
-    published = Published.of(study.dataset.name, encoders.BETTER)
-    if published is None or study.profile.name == encoders.BETTER:
+    published = Published.of(study.dataset.name, BETTER)
+    if published is None or study.profile.name == BETTER:
         return {}
     after = means_at(read_summary(published.root), "page_recall", k)
     names = [name for name in ("dense", "dense_records") if name in before and name in after]

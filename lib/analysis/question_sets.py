@@ -6,10 +6,8 @@ writers did. Draws are of companies, in each set by itself.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import permutations
 from pathlib import Path
 from typing import NamedTuple
@@ -17,7 +15,6 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from lib.ahead.sets import SETS
 from lib.analysis.breakdowns import MIN_QUESTIONS
 from lib.analysis.claims import claims
 from lib.analysis.failures import STATEMENTS, page_kind
@@ -30,17 +27,16 @@ from lib.filings.names import names_company
 from lib.frames import read_frame
 from lib.method_sets import compared
 from lib.metrics.frame import Metrics
+from lib.other_sets import KNOWN
 from lib.published import METRICS_FILE, Published
 from lib.retrievers import bm25
 from lib.retrievers.tables import texts_of_pages
 from lib.schema import Condition, K, StudyError
 from lib.stats import Resampling, columns_of, percentiles, resampled_sums
 from lib.store import FRAME
-from lib.studies import open_study
 from lib.study import Study
 
 STAGE, VERSION = "analysis/question-features", 2
-KNOWN = ("financebench", "page-questions")  # analysts' questions, and those that were written from a page
 ROWS = ("dense", "bm25", "hybrid_rrf", "hybrid_rrf_records")  # among which a winner is predicted
 GAIN = "recall_gain"  # page recall, BM25 minus dense
 RIDGE = 0.005  # beside the features' mean squares: as if less than one question of 150 spoke against each
@@ -105,28 +101,6 @@ def features(study: Study) -> pd.DataFrame:
         return described(study, study.questions).assign(question_id=study.questions["question_id"].to_numpy())
 
     return study.store.frame(STAGE, params, make, VERSION, public=True)
-
-
-def of_collection(study: Study, others: Iterable[Callable[[], Study]]) -> dict[str, Study]:
-    """The study and the others over the same filings that can be opened, by name, in the order of KNOWN."""
-    found = {study.dataset.name: study}
-    for open_other in others:
-        with suppress(StudyError):
-            other = open_other()
-            if other.dataset.filings_digest == study.dataset.filings_digest:
-                found.setdefault(other.dataset.name, other.replaced(outputs=other.home))
-    return {name: found[name] for name in sorted(found, key=lambda name: (*KNOWN, name).index(name))}
-
-
-def over_same_filings(study: Study) -> dict[str, Study]:
-    """:func:`of_collection` of the question sets that Ahead is trained on."""
-    given = {"results": "published" if study.published else "fresh", "say": lambda line: None}
-    given["artifacts"] = study.home.parents[1]
-    collection = study.dataset.collection
-    names = ("", *SETS[collection]) if collection in SETS else ()
-    return of_collection(
-        study, [partial(open_study, "", study.profile.name, questions=name, **given) for name in names]
-    )
 
 
 def runs_of(study: Study, is_own: bool) -> list[tuple[str, Condition]]:

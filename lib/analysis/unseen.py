@@ -1,5 +1,5 @@
-"""The questions about unseen companies beside the study's own: opened where they are published or here, and compared by
-the contrasts that were declared before they were measured (``book/changelog.md``, 2026-11-28)."""
+"""What is measured on the questions about unseen companies beside the study's own, and the contrasts by which they are
+compared, which were declared before they were measured (``book/changelog.md``, 2026-11-28)."""
 
 from collections.abc import Collection, Mapping
 from pathlib import Path
@@ -8,20 +8,18 @@ import numpy as np
 import pandas as pd
 
 from lib import runs
-from lib.analysis.encoders import BETTER
 from lib.analysis.strict_folds import strictest_of
-from lib.data.locate import UNSEEN
 from lib.evaluation import evaluate_all, evaluate_given
 from lib.frames import read_csv
 from lib.method_sets import over_all_filings
 from lib.metrics.frame import Metrics
 from lib.metrics.losses import losses
+from lib.other_sets import with_both_encoders
 from lib.page_scorer import light
 from lib.page_scorer.search import search_pages_first
 from lib.retrievers.matched import run_within
-from lib.schema import K, NeedsFilings, StudyError, or_without_filings
+from lib.schema import K
 from lib.stats import Resampling, compare, compare_pairs
-from lib.studies import open_study
 from lib.study import Study
 
 #: Name of a contrast to the row and the row that it is compared with, in page recall at 5 over all filings.
@@ -67,26 +65,6 @@ KINDS = {
 #: Rows that are compared with both encoders.
 ENCODED = ("dense", "dense_records", "hybrid_rrf_records")
 LEVELS = ["doc_recall", "page_recall", "page_recall_pooled", "page_recall_lenient"]
-
-
-def unseen_study(study: Study) -> Study:
-    """The questions about unseen companies under the study's profile: itself where it is them, with their filings where
-    these are here, else as published; NeedsFilings where neither is."""
-    if study.dataset.name == UNSEEN:
-        return study
-    results = "published" if study.uses_published_texts else "fresh"
-    given = {"artifacts": study.home.parents[1], "say": lambda line: None}
-    try:
-        other = open_study(UNSEEN, study.profile.name, results, study.chapter, **given)
-    except StudyError as missing:
-        raise NeedsFilings(f"{UNSEEN} under profile {study.profile.name}: {missing}") from None
-    return other.replaced(outputs=other.home)  # the chapter's own outputs are the study's
-
-
-def unseen_beside(study: Study) -> Study | None:
-    """:func:`unseen_study` of FinanceBench, beside which the first page shows it; None of other questions, and where it
-    is neither published nor here."""
-    return or_without_filings(lambda: unseen_study(study)) if study.dataset.name == "financebench" else None
 
 
 def fates(sets: Mapping[str, Study], methods: Collection[str], k: int) -> pd.DataFrame:
@@ -142,16 +120,12 @@ def missed_by_kind(other: Study) -> pd.DataFrame:
 def better_encoder(other: Study, k: int = K) -> pd.DataFrame | None:
     """Page recall of ENCODED on unseen companies with the better encoder less that with the encoder of ``other``:
     :func:`lib.stats.compare`, p corrected over these rows; None where it was not measured."""
-    given = {"artifacts": other.home.parents[1], "say": lambda line: None}
-    try:
-        better = open_study(UNSEEN, BETTER, "published" if other.uses_published_texts else "fresh", **given)
-    except StudyError:
-        return None
-    if other.profile.name == BETTER or not {*ENCODED} <= {*over_all_filings(better.profile)}:
+    before_and_after = with_both_encoders(other).get(other.dataset.name)
+    if before_and_after is None or not {*ENCODED} <= {*over_all_filings(before_and_after[1].profile)}:
         return None
     before, after = (
         pd.DataFrame({name: metrics[name, "page_recall", k] for name in ENCODED})
-        for metrics in (evaluate_all(one, ENCODED, ["standard"]) for one in (other, better))
+        for metrics in (evaluate_all(one, ENCODED, ["standard"]) for one in before_and_after)
     )
     return compare(after, before, Resampling.of(other))
 

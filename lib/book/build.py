@@ -28,9 +28,9 @@ from lib.book.results import write_exports, write_results
 from lib.diagnose.stored import OUTSIDE
 from lib.files import MANIFEST, ROOT, read_json
 from lib.models.weights import hub_models
-from lib.options import Names
+from lib.options import open_named
 from lib.published import METRICS_FILE
-from lib.schema import StudyError
+from lib.schema import Names, StudyError
 from lib.show import charts
 from lib.show.drawn import NARROW
 from lib.show.markup import escape
@@ -64,7 +64,7 @@ def build_book(names: Names, jobs: int = 0, check: Callable[[Study], None] | Non
         say: progress callback, one line per call.
     """
     started = time.perf_counter()
-    study, given = names.open("book"), names._asdict()
+    study, given = open_named(names, "book"), names._asdict()
     index = ROOT / "book" / "_build" / study.dataset.name / "html" / "index.html"
     changed = changed_chapters(study, given)
     if not changed and is_current(study, index):

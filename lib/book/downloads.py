@@ -9,12 +9,13 @@ import pandas as pd
 
 from lib.analysis.measured import TIMES, known_table
 from lib.book.elsewhere import files_of
-from lib.book.leaderboard import ELSEWHERE, RUNS, other_sets
+from lib.book.leaderboard import ELSEWHERE, RUNS
 from lib.book.page_templates import filled
 from lib.diagnose.stored import stored_runs
 from lib.evaluation import SUMMARY_FILE
 from lib.exports import exported_metrics, exported_run
 from lib.files import MANIFEST, write_atomically
+from lib.other_sets import published_beside
 from lib.published import questions_csv
 from lib.runs import qrels
 from lib.schema import StudyError
@@ -48,7 +49,7 @@ def write_archive(study: Study) -> Path:
     packed = {str(path.relative_to(study.outputs)): path.read_bytes() for path in study.outputs.glob("runs/*/*.gz")}
     packed |= gold_of(study.questions) | {"README.md": filled("columns", study=study).encode()}
     packed |= {name: (study.outputs / name).read_bytes() for name in ("metrics.csv.gz", SUMMARY_FILE, MANIFEST)}
-    for name, published in other_sets(study).items():
+    for name, published in published_beside(study).items():
         found = gold_of(published.dataset().questions) | {"metrics.csv.gz": exported_metrics(published.metrics)}
         found |= {file: (published.root / file).read_bytes() for file in (SUMMARY_FILE, MANIFEST)}
         for (condition, method), run in published.runs.items():

@@ -16,7 +16,6 @@ import pandas as pd
 
 from lib.analysis.failures import missed_pages
 from lib.answers.calculation import CALCULATED_STAGE, derivation
-from lib.book.leaderboard import other_sets
 from lib.book.notebooks import read_stages
 from lib.book.outcomes import add_kinds, outcomes
 from lib.data.dataset import links_of
@@ -28,6 +27,7 @@ from lib.evaluation import means_at, read_summary
 from lib.files import digest_of
 from lib.method_sets import TRAINED, best_standard, measured
 from lib.models.written import read_records
+from lib.other_sets import published_beside
 from lib.published import Published
 from lib.schema import Condition, K, NeedsFilings
 from lib.study import Study
@@ -43,7 +43,7 @@ def write_explorer(study: Study) -> None:
     sets = {study.dataset.name: explorer_data(study)}
     if study.has_text:
         draw_pictures(study, sets[study.dataset.name])
-    sets |= {name: published_data(one) for name, one in other_sets(study).items()}
+    sets |= {name: published_data(one) for name, one in published_beside(study).items()}
     listed = [{"name": name, "n": len(data["questions"])} for name, data in sets.items()]
     study.write("explorer/sets.js", script("window.EXPLORER", {"sets": listed, "data": {}}))
     for name, data in sets.items():

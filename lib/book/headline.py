@@ -11,18 +11,19 @@ from docutils.nodes import make_id
 
 from lib.analysis import encoders, finding
 from lib.analysis.breakdowns import NAMED, named
-from lib.analysis.budget import by_budget, with_other_sets
+from lib.analysis.budget import by_budget
 from lib.analysis.climb import CLIMB, climb, climb_unseen
 from lib.analysis.decisions import TREE, leaves
 from lib.analysis.ladder import LADDER, rung_recalls
 from lib.analysis.strict_folds import strictest_of
-from lib.analysis.unseen import better_encoder, fates, unseen_beside
+from lib.analysis.unseen import better_encoder, fates
 from lib.book.page_templates import filled
 from lib.evaluation import means_at, read_metrics, read_summary, rows_at
 from lib.method import memoized
 from lib.method_sets import baselines, best_standard
 from lib.metrics.frame import Metrics
 from lib.models.weights import lock, models_of, weights_of
+from lib.other_sets import BETTER, unseen_beside, with_other_sets
 from lib.published import METRICS_FILE, Published
 from lib.schema import K
 from lib.show import charts
@@ -187,7 +188,7 @@ def further(study: Study, found: Found) -> list[str]:
         **encoders.titles(study),
         better=found.better,
         encoder=found.encoder,
-        has_better_encoder=study.profile.name == encoders.BETTER,
+        has_better_encoder=study.profile.name == BETTER,
         calculated=calculated,
         second=finding.on_second_set(study, K) if calculated else None,
     ).splitlines()

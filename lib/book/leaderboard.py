@@ -23,7 +23,8 @@ from lib.method import AHEAD, GENERAL, MATCHED, ORDERED, OWN, Method
 from lib.method_sets import in_comparisons
 from lib.methods import METHODS, NEEDS
 from lib.models.weights import lock, weights_of
-from lib.published import METRICS_FILE, Published
+from lib.other_sets import published_beside, with_other_sets
+from lib.published import METRICS_FILE
 from lib.schema import K
 from lib.show import charts
 from lib.show.display import number, seconds
@@ -92,23 +93,16 @@ METRIC_OF = {"page_recall_20": "page_recall"}  # of a column that does not have 
 COSTS = [column.name for column in OF_ALL if column.form is seconds]
 
 
-def other_sets(study: Study) -> dict[str, Published]:
-    """What is published of other question sets, by name: over the same filings, and beside FinanceBench UNSEEN."""
-    others = {name: one for name, one in Published.all(study.profile.name).items() if name != study.dataset.name}
-    beside = {study.dataset.collection, *([UNSEEN] if study.dataset.name == "financebench" else [])}
-    return {name: one for name, one in others.items() if one.manifest.get("collection", name) in beside}
-
-
 def sets_of(study: Study, outside: Sequence[pd.DataFrame]) -> Iterator[tuple]:
     """Name, questions, summary, metrics and manifest of the study's own set, with the metrics of runs from ``outside``,
-    and then of :func:`other_sets`."""
+    and then of :func:`lib.other_sets.published_beside`."""
     wanted = [METRIC_OF.get(name, name) for name in DEPTHS]
     outside = [one[one["metric"].isin(wanted) & one["k"].isin([*DEPTHS.values()])] for one in outside]
     draws = Resampling.of(study)
     summary = pd.concat([read_summary(study.outputs), *(summarise(one, draws) for one in outside)])
     metrics = pd.concat([read_metrics(study.outputs / METRICS_FILE), *outside])
     yield study.dataset.name, study.questions, summary, metrics, read_json(study.outputs / MANIFEST)
-    for name, one in other_sets(study).items():
+    for name, one in published_beside(study).items():
         yield name, one.dataset().questions, read_summary(one.root), one.metrics, one.manifest
 
 
@@ -149,7 +143,7 @@ def within_tokens(study: Study) -> dict[str, pd.DataFrame]:
     """Page recall within ``reading.TESTED_AT`` tokens by question set: mean, low and high by method, of those rows that
     are known; of other sets whose filings are here, of the rows that the first page shows alone."""
     found = {}
-    studies = budget.with_other_sets(study) if other_sets(study) else {study.dataset.name: study}
+    studies = with_other_sets(study) if published_beside(study) else {study.dataset.name: study}
     for name, one in studies.items():
         wanted = budget.ROWS if one.has_text and one is not study else reading.COMPARED
         recall = reading.within(reading.values(one, wanted), "page_recall")

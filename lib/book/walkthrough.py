@@ -9,7 +9,6 @@ import pandas as pd
 from PIL import Image
 
 from lib.analysis.failures import OF_PAGES, pages_missed
-from lib.analysis.unseen import unseen_study
 from lib.analysis.walked import (
     GOLD,
     Found,
@@ -28,6 +27,7 @@ from lib.book.page_templates import filled
 from lib.data.locate import UNSEEN, unseen_questions
 from lib.data.pdf import picture
 from lib.filings.identity import asked_period
+from lib.other_sets import unseen_study, with_text
 from lib.retrievers.matched import fits_best
 from lib.retrievers.tables import identities, sheet_of, texts_of_pages
 from lib.schema import K, StudyError, or_without_filings
@@ -38,7 +38,6 @@ from lib.statements.asked import asked_for
 from lib.statements.reading import Cell
 from lib.statements.rows import Line, Sheet
 from lib.statements.sure import line_of
-from lib.studies import with_text
 from lib.study import Study
 
 OF_REPORT = "novel-generated"  # questions that only one report lets one ask

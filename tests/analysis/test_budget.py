@@ -6,9 +6,10 @@ import pandas as pd
 import pytest
 
 from lib.analysis import budget, decisions
-from lib.analysis.budget import CHUNKS, TOKENS, by_budget, with_other_sets
+from lib.analysis.budget import CHUNKS, TOKENS, by_budget
 from lib.analysis.decisions import Fork, Leaf, leaves, paths
 from lib.methods import METHODS
+from lib.other_sets import with_other_sets
 from lib.published import Published
 from lib.studies import open_study
 

@@ -67,20 +67,6 @@ def test_features_of_questions_are_of_their_gold_pages_or_without_them_of_the_fi
     assert found.loc[0, "best_overlap"] == pytest.approx(1.0)
 
 
-def test_other_sets_are_those_over_the_same_filings(tmp_path):
-    def named(name: str, filings: str) -> SimpleNamespace:
-        dataset = SimpleNamespace(name=name, filings_digest=filings)
-        return SimpleNamespace(dataset=dataset, home=tmp_path / name, replaced=lambda outputs: (name, outputs))
-
-    def absent():
-        raise StudyError("neither here nor published")
-
-    own, same = named("page-questions", "84 filings"), named("financebench", "84 filings")
-    found = sets.of_collection(own, [lambda: same, lambda: named("demo", "8 filings"), absent])
-    other = ("financebench", tmp_path / "financebench")  # which writes below its own folder
-    assert list(found.items()) == [("financebench", other), ("page-questions", own)], "in the order of KNOWN"
-
-
 def test_published_features_are_read_without_a_study(study, monkeypatch, tmp_path):
     features = sets.features(study).set_index("question_id")
     write_frame(features.reset_index(), tmp_path / "features.csv")

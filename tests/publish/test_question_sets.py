@@ -13,9 +13,8 @@ from lib.data import locate
 from lib.data.dataset import read_dataset, read_questions
 from lib.evaluation import evaluate
 from lib.methods import METHODS
-from lib.options import Names
 from lib.published import METRICS_FILE, RUNS_FILE, Published
-from lib.schema import StudyError
+from lib.schema import Names, StudyError
 from lib.study import Study
 from tests.conftest import write_questions
 from tests.small import add_texts, generation

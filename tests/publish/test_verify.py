@@ -15,9 +15,8 @@ from lib import studies
 from lib.data.dataset import read_dataset
 from lib.evaluation import chunk_texts, evaluate, evaluate_given
 from lib.models.encoders import PRECISION, automatic_precision
-from lib.options import Names
 from lib.published import METRICS_FILE
-from lib.schema import StudyError
+from lib.schema import Names, StudyError
 from lib.studies import OUTPUTS_VARIABLE
 from tests.breaking.test_follows import RECALL, cell, republish
 from tests.made import values
