@@ -36,6 +36,7 @@ from lib.method import (
     Method,
 )
 from lib.page_scorer import search as pages
+from lib.page_scorer.pages import headers
 from lib.retrievers import (
     bm25,
     chroma,
@@ -276,7 +277,7 @@ row("page_scorer_best_order", title="Page scorer with header, page order", famil
         "ranks all pages → the chunks of the best P in the order of their pages"
     ),
     source="kobeissi2026", score=pages.score, settings=("embedder", "page_scorer", "page_scorer_best"),
-    options={"scorer": "best", "order": "page"}, changes="page_scorer", needs=(TRAINING, RECORDS))
+    inputs=headers, options={"scorer": "best", "order": "page"}, changes="page_scorer", needs=(TRAINING, RECORDS))
 row("page_scorer_best_sum", title="Page scorer with header, sum of scores", family=ORDERED, purpose=SCORERS,
     pipeline=(
         "question → an encoder that reads company, period and form before each page, trained in folds by company, "
@@ -284,7 +285,7 @@ row("page_scorer_best_sum", title="Page scorer with header, sum of scores", fami
         "the chunks of the best P in the order of the sum of their page's score and their own, both standardised"
     ),
     source="kobeissi2026", score=pages.score, settings=("embedder", "page_scorer", "page_scorer_best"),
-    options={"scorer": "best", "order": "sum"}, changes="page_scorer", needs=(TRAINING, RECORDS))
+    inputs=headers, options={"scorer": "best", "order": "sum"}, changes="page_scorer", needs=(TRAINING, RECORDS))
 matched_by_records("page_scorer_order_records",
     title="Page scorer, page order, metadata match", of="page_scorer_order")
 matched_by_covers("page_scorer_order_covers",

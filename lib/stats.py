@@ -30,10 +30,13 @@ LEVEL = 0.95
 
 EDGES = ((1 - LEVEL) / 2, (1 + LEVEL) / 2)
 
-LOST_MOST = 0.01  # of the draws of a bootstrap-t may have no standard error
+#: Columns of a paired comparison, in every frame and file: number of questions and of companies, the mean with its
+#: interval, the reference's mean, the difference (mean minus reference) with its interval, p (randomisation test), p
+#: corrected over the comparisons of a family (Holm), and what the difference is called (:func:`tier`).
+DIFFERENCE = ["difference", "difference_low", "difference_high"]
+COMPARED = ["n", "n_clusters", "mean", "low", "high", "reference_mean", *DIFFERENCE, "p", "p_holm", "verdict"]
 
-#: Columns of :meth:`Resampling.compare` by the names that they have where the interval of a mean is shown, too.
-LEVELS = {"mean_low": "low", "mean_high": "high", "low": "difference_low", "high": "difference_high"}
+LOST_MOST = 0.01  # of the draws of a bootstrap-t may have no standard error
 
 
 class Interval(NamedTuple):
@@ -239,8 +242,7 @@ class Resampling:
 
     def compare(self, reference: pd.Series | Mapping[str, pd.Series], others: Mapping[str, pd.Series]) -> pd.DataFrame:
         """Each of the others against the reference, or against its own one of several by name, over the reference's
-        questions: n, n_clusters, mean, mean_low, mean_high, reference_mean, difference (other minus reference), low,
-        high, p (randomisation test), p_holm (of them all) and distinguishable, indexed by ``method``."""
+        questions: COMPARED, indexed by ``method``, p corrected over them all."""
         rows = []
         for name, values in others.items():
             base = reference if isinstance(reference, pd.Series) else reference[name]
@@ -248,11 +250,8 @@ class Resampling:
             level, apart = self.interval(values), self.difference(values, base)
             means = *level[:3], float(np.mean(base.to_numpy(float)))
             rows.append((apart.n, apart.n_clusters, *means, *apart[:3], self.p(values, base)))
-        columns = "n n_clusters mean mean_low mean_high reference_mean difference low high p".split()
-        table = pd.DataFrame(rows, pd.Index(list(others), name="method", tupleize_cols=False), columns)
-        p_holm = holm(table["p"].astype(float))
-        # 1 - 0.95 is 0.050000000000000044 in floating point, and a p of exactly 0.05 is not below the threshold.
-        return table.assign(p_holm=p_holm, distinguishable=p_holm < round(1 - LEVEL, 12))
+        table = pd.DataFrame(rows, pd.Index(list(others), name="method", tupleize_cols=False), COMPARED[:-2])
+        return with_p_holm(table, holm(table["p"].astype(float)))
 
     def rank_correlation(self, a: pd.Series, b: pd.Series) -> Interval:
         """Spearman's correlation of two Series with the same index, and its percentile interval.
@@ -295,13 +294,11 @@ def compare(values: pd.DataFrame, reference: pd.Series | pd.DataFrame, draws: Re
             same name for each.
 
     Returns:
-        n, n_clusters, mean, low, high, reference_mean, difference, difference_low, difference_high, p (randomisation
-        test), p_holm (corrected over the columns) and verdict (:func:`tier`), indexed by ``method``.
+        COMPARED, indexed by ``method``, p corrected over the columns.
     """
     if isinstance(reference, pd.Series):
         values = values.loc[:, values.columns != reference.name]
-    found = draws.compare(reference, values).rename(columns=LEVELS).drop(columns="distinguishable")
-    return found.assign(verdict=verdicts(found))
+    return draws.compare(reference, values)
 
 
 def gains(values: pd.DataFrame, pairs: Mapping[str, str], draws: Resampling) -> pd.DataFrame:
@@ -309,15 +306,9 @@ def gains(values: pd.DataFrame, pairs: Mapping[str, str], draws: Resampling) -> 
     return compare(values[[*pairs]], values[[*pairs.values()]].set_axis([*pairs], axis=1), draws)
 
 
-def verdicts(frame: pd.DataFrame, low: str = "difference_low", high: str = "difference_high") -> list[str]:
-    """What each difference of a frame is called (:func:`tier`), by the columns with its ends and ``p_holm``."""
-    return [*map(tier, frame[low], frame[high], frame["p_holm"])]
-
-
-def published_columns(compared: pd.DataFrame) -> pd.DataFrame:
-    """A frame of :func:`compare` with the columns of :meth:`Resampling.compare`, which published tables have."""
-    names = {name: column for column, name in LEVELS.items()} | {"verdict": "distinguishable"}
-    return compared.rename(columns=names).assign(distinguishable=compared["p_holm"] < round(1 - LEVEL, 12))
+def verdicts(frame: pd.DataFrame) -> list[str]:
+    """What each difference of a frame of COMPARED is called (:func:`tier`), by ``p_holm``."""
+    return [*map(tier, frame["difference_low"], frame["difference_high"], frame["p_holm"])]
 
 
 def nested_choice(values: pd.DataFrame, company: pd.Series, n_folds: int = 5, n_draws: int = 200) -> float:
@@ -337,11 +328,10 @@ def nested_choice(values: pd.DataFrame, company: pd.Series, n_folds: int = 5, n_
 
 
 def compare_pairs(values: pd.DataFrame, pairs: Sequence[tuple], draws: Resampling) -> pd.DataFrame:
-    """The first column of each pair less the second, question by question: the columns of :meth:`Resampling.compare`,
-    p corrected over all pairs, and verdict (:func:`tier`), indexed by pair."""
+    """The first column of each pair less the second, question by question: COMPARED, indexed by pair, p corrected over
+    all pairs."""
     first, second = ({pair: values[pair[side]] for pair in pairs} for side in (0, 1))
-    found = draws.compare(second, first)
-    return found.assign(verdict=verdicts(found, "low", "high"))
+    return draws.compare(second, first)
 
 
 def with_p_holm(compared: pd.DataFrame, p_holm: Sequence[float]) -> pd.DataFrame:

@@ -184,13 +184,14 @@ def test_compare_marks_what_can_be_told_apart():
     better, noise = (reference + shift + rng.normal(0, sd, len(index)) for shift, sd in ((0.3, 0.2), (0, 1)))
     others = {"better": better.sample(frac=1, random_state=1), "same": reference, "noise": noise}
     table = by_company.compare(reference, others)
-    assert table["distinguishable"].to_dict() == {"better": True, "same": False, "noise": False}
-    assert tuple(table.loc["noise", ["mean", "mean_low", "mean_high", "n", "n_clusters"]]) == by_company.interval(noise)
-    assert tuple(table.loc["better", ["difference", "low", "high"]]) == by_company.difference(better, reference)[:3]
+    assert [*table] == m.COMPARED
+    assert table["verdict"].to_dict() == {"better": "gain", "same": "inconclusive", "noise": "likely gain"}
+    assert tuple(table.loc["noise", ["mean", "low", "high", "n", "n_clusters"]]) == by_company.interval(noise)
+    assert tuple(table.loc["better", m.DIFFERENCE]) == by_company.difference(better, reference)[:3]
     assert table["p"].tolist() == [by_company.p(values.reindex(index), reference) for values in others.values()]
     assert table["p_holm"].tolist() == m.holm(table["p"]).tolist()
-    published = m.published_columns(m.compare(pd.DataFrame(others), reference.rename("own"), by_company))
-    pd.testing.assert_frame_equal(published, table)
+    beside = m.compare(pd.DataFrame(others | {"own": reference}), reference.rename("own"), by_company)
+    pd.testing.assert_frame_equal(beside, table)
 
 
 def test_a_difference_is_called_by_one_rule():

@@ -20,9 +20,9 @@ from lib.files import write_atomically
 from lib.filings.identity import identity_features
 from lib.models.encoders import automatic_precision, load_encoder
 from lib.models.weights import fetch
-from lib.page_scorer.search import pages_of_chunks
 from lib.retrievers import spans
 from lib.retrievers.dense import best_window_scores
+from lib.retrievers.places import pages_of_chunks
 from lib.studies import open_study
 from lib.study import Study
 

@@ -10,16 +10,18 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from lib.analysis.preference import RUNS
 from lib.answers.answers import answers, asked, prompt
 from lib.answers.prompt_context import BEST_BASELINE, ORACLES, Context, context, contexts, segments_read
 from lib.evaluation import evaluate_all
 from lib.folds import Fold, check_fold, make_folds
 from lib.method import memoized
-from lib.method_sets import baselines, best_standard
+from lib.method_sets import best_standard
 from lib.methods import METHODS
 from lib.metrics.answers import NUMERIC_QUESTION_TYPES, numeric_match_strict, token_f1
 from lib.page_scorer.full import training_pairs
-from lib.page_scorer.pages import page_rows, page_texts
+from lib.page_scorer.pages import page_texts
+from lib.retrievers.places import page_rows
 from lib.schema import StudyError
 from lib.study import Study
 
@@ -52,7 +54,7 @@ def rejected_context(study: Study) -> Context:
     """The context that the rejected answers were written from; ``best-baseline`` is chosen as in chapter 06."""
     name, best = study.profile.preference.rejected, ""
     if name == BEST_BASELINE:
-        metrics = evaluate_all(study, baselines(), ["standard"])
+        metrics = evaluate_all(study, RUNS, ["standard"])
         best = best_standard(metrics.means("page_recall", study.profile.answers.n_chunks))
     return context(name, best)
 

@@ -14,6 +14,7 @@ from lib.store import Entry
 from lib.study import Study
 
 LOG = "generations.preference.jsonl"
+FIRST_PUBLISHED = {"difference_low": "low", "difference_high": "high"}  # columns of the table that is published
 
 
 def open_tuned(study: Study, entry: Entry | None) -> Generator:
@@ -62,6 +63,7 @@ def compared(study: Study, wanted: Context, models: dict[int, Entry]) -> pd.Data
     before, after = values
     names = [name for name in ANSWER_METRICS if name in before]
     parts = [draws.compare(before[name], {"tuned": after[name]}).assign(metric=name) for name in names]
-    found = pd.concat(parts, ignore_index=True).rename(columns={"reference_mean": "untuned", "mean": "tuned"})
+    found = pd.concat(parts, ignore_index=True).drop(columns=["low", "high"])
+    found = found.rename(columns={"reference_mean": "untuned", "mean": "tuned", **FIRST_PUBLISHED})
     columns = ["metric", "context", "n", "untuned", "tuned", "difference", "low", "high", "p_holm"]
     return found.assign(context=wanted.name)[columns]

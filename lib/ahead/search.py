@@ -21,8 +21,8 @@ from lib.files import digest_of, digest_of_file
 from lib.filings import templates
 from lib.folds import By
 from lib.method import Search, memoized
-from lib.page_scorer.search import pages_of_chunks
 from lib.retrievers import items, spans
+from lib.retrievers.places import pages_of_chunks
 
 SAVED = Path(__file__).with_name("model")  # folder of the saved rankers
 LEARNT_FROM = "learnt_from.json"  # beside them, see :func:`learnt_from`; made of the same questions as their records

@@ -13,8 +13,8 @@ from lib.data.locate import questions_root
 from lib.filings.templates import twins
 from lib.folds import By, LeakError, assign_folds
 from lib.method import Search, memoized
-from lib.page_scorer.pages import page_rows
 from lib.retrievers import matched
+from lib.retrievers.places import page_rows
 
 #: Question sets that are measured beside a collection's own, and all that are trained on beside it.
 SETS = {"financebench": ("page-questions",)}

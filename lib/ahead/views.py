@@ -19,12 +19,12 @@ from lib.ahead.pool import FilingGroups, Pool, share_of
 from lib.ahead.terms import pairs, terms, topic
 from lib.filings.identity import TYPES, filing_identities, identity_features, years_in
 from lib.method import Search, memoized
-from lib.page_scorer.search import pages_of_chunks
 from lib.profile import Settings
 from lib.retrievers import spans as in_context
 from lib.retrievers.bm25 import BM25
 from lib.retrievers.dense import best_window_scores
 from lib.retrievers.fusion import standardised
+from lib.retrievers.places import pages_of_chunks
 from lib.statements.labels import accounting, kinds, plain
 from lib.text.sentences import asking_sentences
 

@@ -39,7 +39,7 @@ from lib.metrics.right import right_metrics
 from lib.models.written import Filled
 from lib.retrievers.tables import texts_of_pages
 from lib.schema import CONDITIONS, or_without_filings
-from lib.stats import Resampling, percentiles, verdicts
+from lib.stats import DIFFERENCE, Resampling, percentiles
 from lib.study import Study
 
 RIGHT = "right"
@@ -59,7 +59,7 @@ RANKER = "ahead_general"
 #: The ways to cut filings that Yepes et al. compare by their answers.
 CHUNKINGS_READ = ("fixed_128", "fixed_256", "fixed_512", "element_keywords", "element_summary", "element_prefix")
 
-COMPARED = ["metric", "context", "n", "difference", "low", "high", "p_holm", "distinguishable"]
+COMPARED = ["metric", "context", "n", *DIFFERENCE, "p_holm", "verdict"]
 
 
 def summarise_answers(
@@ -109,15 +109,14 @@ def right_levels(study: Study, by_way: pd.DataFrame, contexts: Sequence[Context]
 
 def right_gains(study: Study, by_way: pd.DataFrame, contexts: Sequence[Context]) -> pd.DataFrame:
     """Each context less the best baseline's, by way (p corrected within it): COMPARED, ``way``, the share ``right`` of
-    the context with its ends, and ``verdict``."""
+    the context with its ends."""
     levels, parts = right_levels(study, by_way, contexts).set_index(["way", "context"]), []
     levels = levels[["mean", "low", "high"]].set_axis(["right", "right_low", "right_high"], axis=1)
     for prompt, way in WAY_TITLES.items():
         metrics = Metrics(by_way[by_way["prompt"] == prompt])
         found = compared(study, metrics, _answered_by(prompt, contexts), ["answer_right"])
         parts.append(found.assign(way=way).join(levels.loc[way], on="context"))
-    found = pd.concat(parts, ignore_index=True)
-    return found.assign(verdict=verdicts(found, "low", "high"))
+    return pd.concat(parts, ignore_index=True)
 
 
 def _answered_by(prompt: str, contexts: Sequence[Context]) -> list[Context]:
@@ -125,8 +124,8 @@ def _answered_by(prompt: str, contexts: Sequence[Context]) -> list[Context]:
 
 
 def on_sets(study: Study, sets: Mapping[str, Study], k: int) -> pd.DataFrame:
-    """:func:`calculated_on` of question sets over the same filings by name, with ``set``, the context's ``title`` and
-    ``verdict``; no rows unless several have answers and a run of RANKER."""
+    """:func:`calculated_on` of question sets over the same filings by name, with ``set`` and the context's ``title``;
+    no rows unless several have answers and a run of RANKER."""
     known = {name: one for name, one in sets.items() if "answer" not in one.dataset.lacks}
     known = known if len(known) > 1 else {}
     metrics = {}
@@ -138,20 +137,20 @@ def on_sets(study: Study, sets: Mapping[str, Study], k: int) -> pd.DataFrame:
     parts = [calculated_on(one, metrics[name], k).assign(set=name) for name, one in known.items()]
     found = pd.concat(parts, ignore_index=True)
     titles = [context(row.context, row.method or "dense").title for row in found.itertuples()]
-    return found.assign(title=titles, verdict=verdicts(found))
+    return found.assign(title=titles)
 
 
 def calculated_on(study: Study, metrics: Metrics, k: int) -> pd.DataFrame:
     """Numbers that calculation alone gets right from the pages of the best baseline at k, of RANKER, and from gold:
-    context, method, mean, low, high, n, and the paired difference from the best baseline (``difference…``, p_holm)."""
+    context, method, mean, low, high, n, and the paired difference from the best baseline (DIFFERENCE, p_holm,
+    verdict)."""
     best = best_standard(metrics.means("page_recall", k))
     wanted = [context(name, best) for name in (BEST_BASELINE, RANKER, ORACLES[1])]
     scored = Metrics(right_by_way(study, wanted, ["calculation-only"]))
-    gains = compared(study, scored, wanted, ["answer_right"])[["context", "difference", "low", "high", "p_holm"]]
-    gains = gains.rename(columns={"low": "difference_low", "high": "difference_high"})
+    gains = compared(study, scored, wanted, ["answer_right"])[["context", *DIFFERENCE, "p_holm", "verdict"]]
     means = summarise_answers(study, scored, wanted, ["answer_right"])
     means["method"] = [one.method if one.name != ORACLES[1] else "" for one in wanted]
-    return means.merge(gains, on="context", how="left")
+    return means.merge(gains, on="context", how="left").fillna({"verdict": "–"})
 
 
 def compared(study: Study, metrics: Metrics, contexts: Sequence[Context], wanted: Sequence[str]) -> pd.DataFrame:

@@ -17,7 +17,7 @@ from lib.filings.names import names_company
 from lib.methods import METHODS
 from lib.metrics.frame import Metrics
 from lib.schema import IN_WORDS, Condition, NeedsFilings, or_without_filings
-from lib.stats import Interval, Resampling, verdicts, wilson
+from lib.stats import DIFFERENCE, Interval, Resampling, wilson
 from lib.study import Study
 
 MIN_QUESTIONS = 10
@@ -121,16 +121,15 @@ def group_gains(
             of a kind.
 
     Returns:
-        The groups, their mean named by the metric, with difference, low, high, p_holm, distinguishable and verdict,
-        NaN of a small group.
+        The groups, their mean named by the metric, with DIFFERENCE, p_holm and verdict, NaN of a small
+        group.
     """
     large, parts = {*groups.loc[~groups["is_small"], "group"]}, []
     for kind in labels:
         ids_of = {group: ids for group, ids in labels.groupby(kind).groups.items() if group in large}
         references = {group: reference[ids] for group, ids in ids_of.items()}
         parts.append(draws.compare(references, dict.fromkeys(ids_of, values)))
-    found = pd.concat(parts)[["difference", "low", "high", "p_holm", "distinguishable"]].rename_axis("group")
-    found = found.assign(verdict=verdicts(found, "low", "high"))
+    found = pd.concat(parts)[[*DIFFERENCE, "p_holm", "verdict"]].rename_axis("group")
     metric = next(iter(groups["metric"]), "mean")
     level = groups.rename(columns={"mean": metric, "low": f"{metric}_low", "high": f"{metric}_high"})
     return level.merge(found.reset_index(), "left", "group")

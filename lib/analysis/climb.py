@@ -14,7 +14,7 @@ from lib.method_sets import over_all_filings
 from lib.metrics.frame import Metrics
 from lib.other_sets import unseen_beside
 from lib.schema import K
-from lib.stats import Resampling, compare, means
+from lib.stats import DIFFERENCE, Resampling, compare, means
 from lib.study import Study
 
 
@@ -43,7 +43,6 @@ CLIMB = (
     Step("Read 20 chunks instead of 5", "four times the tokens per question", "ahead", 20),
 )
 NO_FOLDS: Mapping[str, pd.DataFrame] = MappingProxyType({})
-DIFFERENCE = ["difference", "difference_low", "difference_high"]
 UNSEEN_COLUMNS = "unseen unseen_low unseen_high unseen_difference unseen_difference_low unseen_difference_high".split()
 UNSEEN_COLUMNS += ["unseen_verdict"]
 

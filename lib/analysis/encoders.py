@@ -20,14 +20,13 @@ from lib.page_scorer.search import score
 from lib.profile import load_profile
 from lib.retrievers.matched import run_within
 from lib.schema import CONDITIONS, K
-from lib.stats import EDGES, Resampling, tier
+from lib.stats import DIFFERENCE, EDGES, Resampling, tier
 from lib.study import Study
 
 FACTORS = ("encoder", "match", "order", "training")
 LOSSES = {"lost": "document", "inside": "page", "found": "found"}  # as columns name the parts of lib.metrics.losses
 CELLS_READ = ("embedder", "page_scorer", "page_scorer_light", "run")
-COMPARED = {"reference_mean": "first", "mean": "second"} | {name: name for name in ("difference", "low", "high")}
-COMPARED |= {"p_holm": "p"}
+COMPARED = {"reference_mean": "first", "mean": "second"} | {name: name for name in (*DIFFERENCE, "p_holm")}
 #: Rows of the figure of both encoders.
 DRAWN = "dense multi_hyde_rerank dense_records hybrid_rrf_records page_scorer_light_order_records".split()
 MATCH, GIVEN, ALL = "filings matched", "filing given", "all filings"  # what a run searches
@@ -72,7 +71,7 @@ def drawn_changes(moved: pd.DataFrame) -> dict[str, pd.DataFrame]:
     if rows.empty:
         return {}
     heads = {"page recall": "found", "page not retrieved": "inside", "filing not retrieved": "lost"}
-    ends = {"difference": "mean", "low": "low", "high": "high"}
+    ends = dict(zip(DIFFERENCE, ("mean", "low", "high"), strict=True))
     return {
         head: rows[[f"{part}_{end}" for end in ends]].set_axis([*ends.values()], axis=1) for head, part in heads.items()
     }
@@ -81,7 +80,12 @@ def drawn_changes(moved: pd.DataFrame) -> dict[str, pd.DataFrame]:
 def counted(moved: pd.DataFrame) -> dict[str, int]:
     """How many runs of :func:`changes` there are, and how many find more or fewer pages with the better encoder, see
     :func:`lib.stats.tier`: runs, more, likely_more, fewer and likely_fewer."""
-    found = [tier(*ends) for ends in moved.filter(["found_low", "found_high", "found_p"]).itertuples(index=False)]
+    found = [
+        tier(*ends)
+        for ends in moved.filter(["found_difference_low", "found_difference_high", "found_p_holm"]).itertuples(
+            index=False
+        )
+    ]
     names = {"more": "gain", "likely_more": "likely gain", "fewer": "loss", "likely_fewer": "likely loss"}
     return {"runs": len(moved)} | {name: found.count(verdict) for name, verdict in names.items()}
 

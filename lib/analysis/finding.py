@@ -53,7 +53,9 @@ class Unseen(NamedTuple):
     def gain(self, name: str) -> str:
         """A contrast in words: its difference, interval and verdict."""
         row = self.contrasts.loc[name]
-        return f"{row['difference']:+.2f} [{row['low']:+.2f}, {row['high']:+.2f}] ({row['verdict']})"
+        return (
+            f"{row['difference']:+.2f} [{row['difference_low']:+.2f}, {row['difference_high']:+.2f}] ({row['verdict']})"
+        )
 
 
 def on_unseen(study: Study, k: int) -> Unseen | None:

@@ -31,7 +31,7 @@ from lib.method import memoized
 from lib.methods import METHODS
 from lib.metrics.frame import Metrics
 from lib.schema import K, or_without_filings
-from lib.stats import LEVELS, Resampling, holm, with_p_holm
+from lib.stats import DIFFERENCE, Resampling, holm, with_p_holm
 from lib.study import Study
 
 
@@ -73,7 +73,7 @@ FIRST = f"{TRAINED}, first folds"  # what PROBES are compared with
 SHORT = {BASE: "untrained sum", TRAINED: "trained, without kinds", KINDS: "trained, with kinds"}
 RECALLS = ["doc_recall", "page_recall"]
 BY_SET = "variant set n companies seeds doc mean low high reference".split()
-BY_SET += ["difference", "difference_low", "difference_high", "p", "p_holm", "verdict"]
+BY_SET += [*DIFFERENCE, "p", "p_holm", "verdict"]
 
 
 def seeds_of(study: Study, variant: Variant) -> list[int]:
@@ -185,15 +185,14 @@ STEPS_TRIED = (
 
 
 def by_view(by_sets: pd.DataFrame) -> pd.DataFrame:
-    """What the ranker loses without each view, of :func:`by_set`: view and, behind each set's name, ``_difference``,
-    ``_low`` and ``_high``."""
+    """What the ranker loses without each view, of :func:`by_set`: view and, behind each set's name, DIFFERENCE."""
     prefix = "trained, without "
     views = [f"{prefix}{name}" for name in (*VIEWS, "encoder")]
     found = by_sets[by_sets["variant"].isin(views)]
     parts = []
     for name, part in found.groupby("set", sort=False):
-        values = part.set_index("variant")[["difference", "difference_low", "difference_high"]]
-        parts.append(values.set_axis([f"{name}_{end}" for end in ("difference", "low", "high")], axis=1))
+        values = part.set_index("variant")[DIFFERENCE]
+        parts.append(values.add_prefix(f"{name}_"))
     table = pd.concat(parts, axis=1) if parts else pd.DataFrame(index=pd.Index([], name="variant"))
     return table.rename(lambda title: title.removeprefix(prefix)).rename_axis("view").reset_index()
 
@@ -216,13 +215,13 @@ def by_set(
         (title, name): recalls[reference[title]].loc[one.index, "page_recall"] for (title, name), one in values.items()
     }
     found = replace(draws, company=recalls[BASE]["company"]).compare(before, values)
-    found = found.rename(columns=LEVELS | {"n_clusters": "companies"}).reset_index(drop=True)
+    found = found.rename(columns={"n_clusters": "companies"}).reset_index(drop=True)
     found = pd.DataFrame([*parts], columns=["variant", "set"]).join(found)
     found["seeds"] = [1 if title == FIRST else len(seeds_of(study, MEASURED.get(title))) for title in found["variant"]]
     found["doc"] = [part["doc_recall"].mean() for part in parts.values()]
     is_base = found["variant"] == BASE
     found["reference"] = found["variant"].map(reference).mask(is_base, "")
-    found.loc[is_base, ["difference", "difference_low", "difference_high", "p"]] = np.nan
+    found.loc[is_base, [*DIFFERENCE, "p"]] = np.nan
     is_step = found["variant"].eq(KINDS) & found["set"].eq(study.dataset.name) & (p_kinds is not None)
     p_holm = found[~is_step].dropna(subset="p").groupby(["set", "reference"])["p"].transform(holm)
     return with_p_holm(found, p_holm.reindex(found.index).where(~is_step, p_kinds))[BY_SET]

@@ -19,7 +19,8 @@ from lib.page_scorer import light
 from lib.page_scorer import search as pages_first
 from lib.page_scorer.pages import folds, load_records, load_scores, scores_in_folds
 from lib.retrievers.dense import best_window_scores
-from lib.stats import Resampling, percentiles
+from lib.retrievers.places import pages_of_chunks
+from lib.stats import DIFFERENCE, Resampling, percentiles
 from lib.study import Study
 
 HONEST = "none"
@@ -31,7 +32,7 @@ MISTAKES = {
     "epoch": "the length of training is chosen on the test fold",
     "chunks": "chunks are embedded with the trained model, not with the base encoder",
 }
-ADDED = ["mistake", "n", "mean", "difference", "low", "high", "scorer"]
+ADDED = ["mistake", "n", "mean", *DIFFERENCE, "scorer"]
 Vectors = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
@@ -52,7 +53,7 @@ def mistake_values(
         encode: for the mistake ``chunks``: from a fold and the chunks on its kept pages (boolean, shape (n_chunks,)) to
             its own vectors of its test questions and of windows of at least these chunks, and the windows' chunks.
     """
-    everything, pages = study.candidates("standard"), pages_first.pages_of_chunks(study)
+    everything, pages = study.candidates("standard"), pages_of_chunks(study)
     matrices = {
         name: pages_first.search_pages_first(study, s, everything, PAGES) for name, s in page_scores.items()
     } | chunk_scores
@@ -108,7 +109,7 @@ def _best_on_test(study: Study, k: int) -> np.ndarray:
     """Each fold takes the plan with the best page recall of both stages on its test questions."""
     from lib.page_scorer.residual import Plan  # loads torch, which takes seconds
 
-    pages, base = pages_first.pages_of_chunks(study), pages_first.base_chunk_scores(study)
+    pages, base = pages_of_chunks(study), pages_first.base_chunk_scores(study)
     scores = np.empty_like(base)
     for fold in folds(study, "company"):
         rows, best, data = list(fold.test), -1.0, light.fold_data(study, fold)
@@ -143,8 +144,7 @@ def added(recall: Mapping[str, pd.DataFrame], draws: Resampling) -> pd.DataFrame
             mean is over fewer questions than the honest one.
 
     Returns:
-        mistake, n, mean, difference, low and high (the ends of the difference's interval over draws of companies), and
-        scorer.
+        ADDED, with the difference's interval over draws of companies.
     """
     parts = [pd.DataFrame(columns=ADDED)]
     for scorer, values in recall.items():
@@ -152,6 +152,6 @@ def added(recall: Mapping[str, pd.DataFrame], draws: Resampling) -> pd.DataFrame
         means, drawn = values.mean(), draws.sums(values.fillna(0)) / np.maximum(draws.sums(values.notna()), 1)
         apart = drawn - drawn[:, [[*values].index(HONEST)]]
         found = pd.DataFrame({"n": values.count(), "mean": means, "difference": means - means[HONEST]})
-        found[["low", "high"]] = [percentiles(one) for one in apart.T]
+        found[DIFFERENCE[1:]] = [percentiles(one) for one in apart.T]
         parts.append(found.rename_axis("mistake").reset_index().assign(scorer=scorer))
     return pd.concat(parts[1:] or parts)

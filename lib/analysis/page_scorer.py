@@ -1,6 +1,6 @@
 """Measurements of page scorers beside their runs, without any text, so that they can be published."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -21,10 +21,10 @@ from lib.schema import K, or_without_filings
 from lib.stats import Resampling, columns_of
 from lib.study import Study
 
-#: Of stored rows: ``part`` is what was measured, ``item`` a question, fold or epoch, ``k`` the pages or chunks kept.
+#: Of the stored rows of mistakes: ``part`` is a mistake behind MISTAKE, ``item`` a question, ``k`` the chunks read.
 COLUMNS = ["part", "scorer", "by", "item", "metric", "k", "value"]
 FILE = "measured.csv"
-MISTAKE = "slip "  # before a mistake's name in the column "part" of published files
+MISTAKE = "slip "
 PAGES = (5, 10, 20, 50)
 SCORERS = {  # scorer and what its folds hold out: the row of the method table
     ("untrained", ""): "page_then_chunk",
@@ -52,19 +52,33 @@ CHANGES: dict[str, dict[str, str]] = {
 PARTS = {"pages": "among the P pages", "ablation": "in the first chunks", "page order": "in page order"}
 SCORER_TITLES = {"full": "fine-tuned", "light": "light page scorer"}
 SECTIONS = ("embedder", "page_scorer", "page_scorer_light")  # of the profile, that the measurements read
-#: Stages of a recall by tokens: the columns of :func:`by_tokens`.
-STAGES = {"page_recall_kept": "recall_of_kept_pages", "page_recall_both": "page_recall"}
+#: Stages of a recall by tokens.
+STAGES = ["recall_of_kept_pages", "page_recall"]
+TOKENS = ["scorer", "tokens", "question_id", *STAGES, "minutes"]
+LOSSES = ["by", "fold", "epoch", "loss"]
+KEPT = ["part", "scorer", "by", "pages"]  # of a column of what stage one keeps
 
 
 class Measurements(NamedTuple):
     """What was measured of page scorers, a frame a thing; where nothing can be trained, ``kept`` alone has rows."""
 
     kept: pd.DataFrame  # page recall: questions × (part of PARTS, scorer, by, pages that stage one keeps)
+    tokens: pd.DataFrame  # recall of the first fold by tokens read: TOKENS, with the minutes of training
     fold_of: pd.DataFrame  # the fold that tests a question: questions × by
-    training: pd.DataFrame  # what a fold trains on and shares with its test questions: by, item (the fold), and numbers
-    losses: pd.DataFrame  # the mean training loss ``value`` by, fold and epoch
-    tokens: pd.DataFrame  # recall of the first fold by tokens read: k (tokens), scorer, item (question), metric, value
+    training: pd.DataFrame  # what a fold trains on and shares with its test questions: by, fold, and numbers
+    losses: pd.DataFrame  # LOSSES: the mean training loss of each epoch
     mistakes: dict[str, pd.DataFrame]  # page recall with each evaluation mistake, by scorer: questions × MISTAKES
+
+
+#: Where nothing was measured.
+UNMEASURED = Measurements(
+    kept=pd.DataFrame(columns=pd.MultiIndex.from_arrays([[]] * len(KEPT), names=KEPT)),
+    tokens=pd.DataFrame(columns=TOKENS),
+    fold_of=pd.DataFrame(columns=full.TUNED_BY),
+    training=pd.DataFrame(columns=["by", "fold"]),
+    losses=pd.DataFrame(columns=LOSSES),
+    mistakes={},
+)
 
 
 def measurements(study: Study, k: int = K) -> Measurements:
@@ -72,48 +86,35 @@ def measurements(study: Study, k: int = K) -> Measurements:
 
     The mistakes on the fine-tuned scorer are there once ``python -m lib mistakes`` has measured them.
     """
-    parts = [_stored(study, f"page_scorer/measured/{k}", _params(study, k), lambda: _measured(study, k))]
-    if (parts[0]["part"] == "training").any():
-        for by in ("filing", "company"):  # used even where the measurements are stored, so that both are published
-            full.scores_entry(study, by)
-            light.scores_entry(study, by)
-        parts.append(measured_mistakes(study, "light", k, mistakes.measure_light))
-        parts.append(measured_mistakes(study, "full", k))
-    return measurements_of(pd.concat(parts, ignore_index=True))
+
+    def stored(name: str, make: Callable[[Study, int], pd.DataFrame]) -> pd.DataFrame:
+        make_now = partial(make, study, k)
+        return study.store.frame(f"page_scorer/{name}/{k}", _params(study, k), make_now, public=True)
+
+    kept = stored("kept", _kept).set_index("question_id")
+    places = [(part, scorer, by, int(pages)) for part, scorer, by, pages in (name.split("/") for name in kept)]
+    kept.columns = pd.MultiIndex.from_tuples(places, names=KEPT)
+    tokens = stored("tokens", _tokens)
+    if tokens.empty:
+        return UNMEASURED._replace(kept=kept)
+    fold_of, (training, losses) = _fold_of(study), _training(study)
+    return Measurements(kept, tokens, fold_of, training, losses, _mistakes(study, k))
 
 
 def known_measurements(study: Study, k: int) -> Measurements:
-    """:func:`measurements`; no rows where they would be made now and the filings are not here."""
-    return or_without_filings(lambda: measurements(study, k), measurements_of(pd.DataFrame(columns=COLUMNS)))
+    """:func:`measurements`; UNMEASURED where they would be made now and the filings are not here."""
+    return or_without_filings(lambda: measurements(study, k), UNMEASURED)
 
 
-def measurements_of(rows: pd.DataFrame) -> Measurements:
-    """What the stored rows (COLUMNS) measure."""
-    of_part = dict([*rows.groupby("part", sort=False)])
-    curve, fold_of, training, tokens = (of_part.get(name, rows[:0]) for name in ("curve", "fold", "training", "tokens"))
-    places = curve["item"].str.split(":", expand=True).reindex(columns=[0, 1]).astype(float)
-    return Measurements(
-        kept=_kept(rows[(rows["metric"] == "page_recall") & rows["part"].isin(PARTS)]),
-        fold_of=fold_of.pivot(index="item", columns="by", values="value").astype(int),
-        training=training.pivot(index=["by", "item"], columns="metric", values="value").reset_index(),
-        losses=curve.assign(fold=places[0], epoch=places[1]),
-        tokens=tokens,
-        mistakes=_mistakes(rows[rows["part"].str.startswith(MISTAKE) & (rows["metric"] == "page_recall")]),
-    )
-
-
-def _kept(rows: pd.DataFrame) -> pd.DataFrame:
-    place = ["part", "scorer", "by", "k"]
-    wide = rows.pivot(index="item", columns=place, values="value")
-    wide = wide[[*dict.fromkeys(rows[place].itertuples(index=False, name=None))]]
-    return wide.rename_axis(index="question_id", columns=["part", "scorer", "by", "pages"])
-
-
-def _mistakes(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    rows, found = rows.assign(mistake=rows["part"].str.removeprefix(MISTAKE)), {}
-    for scorer, part in rows.groupby("scorer", sort=False):
-        wide = part.pivot(index="item", columns="mistake", values="value")
-        found[scorer] = wide[part["mistake"].unique()].rename_axis("question_id")
+def _mistakes(study: Study, k: int) -> dict[str, pd.DataFrame]:
+    """Page recall with each mistake by scorer, questions × MISTAKES, of those scorers that were measured."""
+    found = {}
+    for scorer, measure in (("light", mistakes.measure_light), ("full", None)):
+        rows = measured_mistakes(study, scorer, k, measure)
+        if rows is not None:
+            rows = rows[rows["metric"] == "page_recall"].assign(mistake=rows["part"].str.removeprefix(MISTAKE))
+            wide = rows.pivot(index="item", columns="mistake", values="value")
+            found[scorer] = wide[rows["mistake"].unique()].rename_axis("question_id")
     return found
 
 
@@ -123,14 +124,19 @@ def measured_mistakes(
     """What the evaluation mistakes give on the scorer ``light`` or ``full``, folds by company: COLUMNS; None where they
     were not measured and there is no ``measure``, such as :func:`lib.analysis.mistakes.measure_light`."""
 
-    def rows() -> Iterable[tuple]:
-        for row in measure(study, k).itertuples():
-            yield f"{MISTAKE}{row.mistake}", scorer, "company", row.question_id, row.metric, k, row.value
+    def compute(target: Path) -> None:
+        study.need_filings("measuring page scorers")
+        rows = measure(study, k).rename(columns={"question_id": "item"})
+        rows = rows.assign(part=MISTAKE + rows["mistake"], scorer=scorer, by="company", k=k)
+        rows[COLUMNS].to_csv(target / FILE, index=False, float_format="%.6g")
 
     stage, params = f"page_scorer/slips/measured/{scorer}/{k}", _params(study, k)
     for name in ("pages", "compare_tokens"):
         del params["settings"]["page_scorer"][name]
-    return _stored(study, stage, params, rows) if measure or study.store.find(stage, params) else None
+    if not measure and not study.store.find(stage, params):
+        return None
+    entry = study.store.files(stage, params, compute, public=True)
+    return pd.read_csv(entry.file(FILE), dtype={"item": str, "by": str}, keep_default_na=False)
 
 
 def setups(study: Study, k: int = K) -> pd.DataFrame:
@@ -168,28 +174,23 @@ def by_fold(fold_of: pd.DataFrame, values: pd.DataFrame, folds_by: Mapping[str, 
 
 
 def trained_folds(measured: Measurements) -> pd.DataFrame:
-    """What each fold trains on and shares with its test questions: by, item (the fold), counts (``n_…``), nearest (the
-    similarity of the nearest question), last_loss, minutes."""
+    """What each fold trains on and shares with its test questions: by, fold, counts (``n_…``), nearest (the similarity
+    of the nearest question), last_loss, minutes."""
     found = measured.training
     if found.empty:
-        return pd.DataFrame(columns=["by", "item"])
-    losses = measured.losses.assign(item=measured.losses["item"].str.split(":").str[0])
-    last = losses.groupby(["by", "item"])["value"].last().rename("last_loss")
-    found = found.join(last, on=["by", "item"]).assign(minutes=found["wall_s"] / 60)
-    return found.astype(dict.fromkeys([name for name in found if name.startswith("n_")] + ["light_steps"], int))
+        return found
+    last = measured.losses.groupby(["by", "fold"])["loss"].last().rename("last_loss")
+    return found.join(last, on=["by", "fold"]).assign(minutes=found["wall_s"] / 60)
 
 
 def by_tokens(measured: Measurements, draws: Resampling) -> pd.DataFrame:
-    """What more tokens of a page bring on one fold: scorer, Tokens, minutes of training, n, and the recall of kept
+    """What more tokens of a page bring on one fold: scorer, tokens, minutes of training, n, and the recall of kept
     pages and of both stages (STAGES) with their intervals."""
-    own = measured.tokens.set_index(["k", "scorer", "item"])
-    is_time, rows = own["metric"] == "wall_s", []
-    minutes = own[is_time]["value"].groupby(["k", "scorer"]).first() / 60
-    for (n_tokens, scorer), part in own[~is_time].groupby(["k", "scorer"], sort=False):
-        row = {"scorer": scorer, "Tokens": n_tokens, "minutes": minutes.get((n_tokens, scorer))}
-        for metric, column in STAGES.items():
-            values = part[part["metric"] == metric]["value"].droplevel(["k", "scorer"])
-            row |= columns_of(column, draws.interval(values)) | {"n": len(values)}
+    rows = []
+    for (tokens, scorer), part in measured.tokens.groupby(["tokens", "scorer"], sort=False):
+        row = {"scorer": scorer, "tokens": tokens, "minutes": part["minutes"].iloc[0], "n": len(part)}
+        for stage in STAGES:
+            row |= columns_of(stage, draws.interval(part.set_index("question_id")[stage]))
         rows.append(row)
     return pd.DataFrame(rows)
 
@@ -217,74 +218,70 @@ def _params(study: Study, k: int) -> dict:
     return {"k": k, **inputs, "settings": study.settings_of(SECTIONS)}
 
 
-def _stored(study: Study, stage: str, params: dict, rows: Callable[[], Iterable[tuple]]) -> pd.DataFrame:
-    def compute(target: Path) -> None:
-        study.need_filings("measuring page scorers")
-        pd.DataFrame(rows(), columns=COLUMNS).to_csv(target / FILE, index=False, float_format="%.6g")
-
-    entry = study.store.files(stage, params, compute, public=True)
-    return pd.read_csv(entry.file(FILE), dtype={"item": str, "by": str}, keep_default_na=False)
-
-
-def _measured(study: Study, k: int) -> Iterable[tuple]:
+def _kept(study: Study, k: int) -> pd.DataFrame:
+    """``question_id``, and page recall in columns ``part/scorer/by/pages``."""
+    study.need_filings("measuring page scorers")
+    everything, found = study.candidates("standard"), {}
     for scorer, by in SCORERS:
-        yield from _recalls(study, scorer, by, k)
-    if not full.untrainable(study):
-        for by in ("filing", "company"):
-            yield from _folds(study, by)
-        yield from _tokens(study, k)
+        scores = scorer_scores(study, scorer, by or "company")
+        ranked = page_run(study, scores, everything, max(PAGES))
+        for n_pages in PAGES:
+            found[f"pages/{scorer}/{by}/{n_pages}"] = page_recall(ranked, study.questions, n_pages)
+        for part, n_pages in [*(("ablation", n) for n in PAGES), ("page order", study.profile.page_scorer.pages)]:
+            order = "page" if part == "page order" else "base"
+            chunk_scores = search_pages_first(study, scores, everything, n_pages, order)
+            run = runs.rank(chunk_scores, study.questions, study.chunks, k)
+            found[f"{part}/{scorer}/{by}/{n_pages}"] = page_recall(run, study.questions, k)
+    return pd.DataFrame(found).rename_axis("question_id").reset_index()
 
 
-def _recalls(study: Study, scorer: str, by: str, k: int) -> Iterable[tuple]:
-    scores, everything = scorer_scores(study, scorer, by or "company"), study.candidates("standard")
-    ranked = page_run(study, scores, everything, max(PAGES))
-    rankings = [("pages", n_pages, ranked, n_pages) for n_pages in PAGES]
-    for part, n_pages in [*(("ablation", n) for n in PAGES), ("page order", study.profile.page_scorer.pages)]:
-        found = search_pages_first(study, scores, everything, n_pages, "page" if part == "page order" else "base")
-        rankings.append((part, n_pages, runs.rank(found, study.questions, study.chunks, k), k))
-    for part, n_pages, run, depth in rankings:
-        for metric in (doc_recall, page_recall):
-            for question, value in metric(run, study.questions, depth).items():
-                yield part, scorer, by, question, metric.__name__, n_pages, value
+def _fold_of(study: Study) -> pd.DataFrame:
+    ids = study.questions["question_id"]
+    found = {by: {ids.iloc[row]: fold.number for fold in folds(study, by) for row in fold.test} for by in full.TUNED_BY}
+    return pd.DataFrame(found).rename_axis("question_id")
 
 
-def _folds(study: Study, by: str) -> Iterable[tuple]:
-    records = [load_records(scorer.scores_entry(study, by)) for scorer in (full, light)]
-    for fold, record, choice in zip(folds(study, by), *records, strict=True):
-        for row in fold.test:
-            yield "fold", "", by, study.questions["question_id"].iloc[row], "fold", 0, fold.number
-        for epoch, loss in enumerate(record["curve"], 1):
-            yield "curve", "full", by, f"{fold.number}:{epoch}", "loss", 0, loss
-        sides = [f"{side}_{what}" for side in ("train", "test") for what in ("filings", "companies")]
-        known = {f"n_{name}": len(record[name]) for name in sides}
-        known |= {"n_pairs": record["n_train_pairs"], "n_questions": record["n_test_questions"]}
-        known |= {"wall_s": record["wall_s"], "nearest": record["nearest_question_similarity"]}
-        known |= {f"n_shared_{what}": len(record[f"shared_{what}"]) for what in ("filings", "companies")}
-        known |= {"light_steps": choice["plan"]["steps"], "light_both_sides": choice["plan"]["sides"] == "both"}
-        for metric, value in known.items():
-            yield "training", "", by, str(fold.number), metric, 0, float(value)
+def _training(study: Study) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """``training`` and ``losses`` of :class:`Measurements`, from the records of the folds."""
+    rows, losses = [], []
+    for by in full.TUNED_BY:
+        records = [load_records(scorer.scores_entry(study, by)) for scorer in (full, light)]
+        for fold, record, choice in zip(folds(study, by), *records, strict=True):
+            place = {"by": by, "fold": fold.number}
+            losses += [place | {"epoch": epoch, "loss": loss} for epoch, loss in enumerate(record["curve"], 1)]
+            sides = [f"{side}_{what}" for side in ("train", "test") for what in ("filings", "companies")]
+            row = place | {f"n_{name}": len(record[name]) for name in sides}
+            row |= {"n_pairs": record["n_train_pairs"], "n_questions": record["n_test_questions"]}
+            row |= {"wall_s": record["wall_s"], "nearest": record["nearest_question_similarity"]}
+            row |= {f"n_shared_{what}": len(record[f"shared_{what}"]) for what in ("filings", "companies")}
+            plan = choice["plan"]
+            rows.append(row | {"light_steps": plan["steps"], "light_both_sides": plan["sides"] == "both"})
+    return pd.DataFrame(rows), pd.DataFrame(losses, columns=LOSSES)
 
 
-def _tokens(study: Study, k: int) -> Iterable[tuple]:
-    """What reading more of a page brings, on the test questions of the first fold by company."""
-    settings, everything = study.profile.page_scorer, study.candidates("standard")
+def _tokens(study: Study, k: int) -> pd.DataFrame:
+    """What reading more of a page brings, on the test questions of the first fold by company: TOKENS."""
+    study.need_filings("measuring page scorers")
+    if full.untrainable(study):
+        return pd.DataFrame(columns=TOKENS)
+    settings, everything, parts = study.profile.page_scorer, study.candidates("standard"), []
     trained = {settings.max_tokens, settings.compare_tokens} - {0}
     for n_tokens in sorted(trained | {study.profile.page_scorer_light.max_tokens}):
         names = ("page_scorer.max_tokens", "page_scorer_light.max_tokens")
         other = study.with_changes(dict.fromkeys(names, n_tokens))
         fold, (queries, pages) = folds(other, "company")[0], base_vectors(other)
         rows = list(fold.test)
-        found = {"untrained": queries[rows] @ pages.T}
+        found = {"untrained": (queries[rows] @ pages.T, np.nan)}
         if n_tokens in trained:
             entry = full.fold_model(other, fold)
-            found["full"] = full.scores_of_model(other, entry, rows)
-        for scorer, part in found.items():
-            if scorer == "full":
-                yield "tokens", scorer, "company", "0", "wall_s", n_tokens, entry.wall_s
+            found["full"] = full.scores_of_model(other, entry, rows), entry.wall_s / 60
+        for scorer, (of_fold, minutes) in found.items():
             scores = np.full((len(study.questions), len(study.pages)), -np.inf, np.float32)
-            scores[rows] = part
+            scores[rows] = of_fold
             kept = page_run(study, scores, everything, settings.pages)
             both = runs.rank(search_pages_first(study, scores, everything), study.questions, study.chunks, k)
-            for name, run, depth in (("kept", kept, settings.pages), ("both", both, k)):
-                for question, value in page_recall(run, study.questions.iloc[rows], depth).items():
-                    yield "tokens", scorer, "company", question, f"page_recall_{name}", n_tokens, value
+            asked = study.questions.iloc[rows]
+            recalls = [page_recall(kept, asked, settings.pages), page_recall(both, asked, k)]
+            part = pd.concat(recalls, axis=1, keys=STAGES).rename_axis("question_id").reset_index()
+            parts.append(part.assign(scorer=scorer, tokens=n_tokens, minutes=minutes))
+    return pd.concat(parts, ignore_index=True)[TOKENS]

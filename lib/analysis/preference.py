@@ -2,17 +2,21 @@
 
 import pandas as pd
 
-from lib.method_sets import baselines
 from lib.study import Study
 
 VERSION = 1
+#: The standard methods of which the best was trained with.
+RUNS = (
+    *("dense", "bm25", "bm25_rank_bm25", "splade", "hybrid_rrf", "parent_child", "query_expansion"),
+    *("hyde", "multi_hyde", "rerank", "multi_hyde_rerank", "page_then_chunk"),
+)
 
 
 def counts_entry(study: Study) -> tuple[str, dict]:
     """The stage and parameters of the counts of pairs."""
     params = {name: study.digest(name) for name in ("chunks", "questions")}
     params["settings"] = study.settings_of(["preference", "answers", "generator"])
-    return "preference/counts", params | {"runs": [study.run_entry(name).digest for name in baselines()]}
+    return "preference/counts", params | {"runs": [study.run_entry(name).digest for name in RUNS]}
 
 
 def comparison_entry(study: Study, profile: dict, fold: int | None) -> tuple[str, dict]:

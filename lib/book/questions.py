@@ -21,13 +21,12 @@ from lib.files import read_yaml
 from lib.schema import K
 from lib.show.display import seconds, typeset
 from lib.show.markup import Markup, escape
-from lib.stats import tier
+from lib.stats import DIFFERENCE, tier
 from lib.study import Study
 
 QUESTIONS = Path(__file__).with_name("questions.yaml")
 DEEP = 20  # chunks
 FOLDERS = {"tab": "tables", "fig": "figures"}
-ENDS = ("difference_low", "difference_high"), ("low", "high")  # columns of a difference's interval
 #: What a verdict answers to "does it help".
 HELPS = {"gain": "Yes.", "likely gain": "Probably.", "likely loss": "Probably not.", "loss": "No."}
 
@@ -97,9 +96,8 @@ class Values:
 
     def _tested(self, name: str, prefix: str, **where: object) -> tuple[float, float, float, str]:
         row = self.row(name, **where)
-        low, high = next(ends for ends in ENDS if f"{prefix}{ends[0]}" in row)
-        ends = row[f"{prefix}{low}"], row[f"{prefix}{high}"]
-        return row[f"{prefix}difference"], *ends, tier(*ends, row[f"{prefix}p_holm"])
+        difference, *ends, p = row[[f"{prefix}{name}" for name in (*DIFFERENCE, "p_holm")]]
+        return difference, *ends, tier(*ends, p)
 
 
 share = "{:.0%}".format

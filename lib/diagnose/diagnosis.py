@@ -22,7 +22,7 @@ from lib.metrics.losses import losses_of
 from lib.published import Published
 from lib.retrievers.tables import texts_of_pages
 from lib.schema import IN_WORDS, StudyError
-from lib.stats import Resampling, columns_of
+from lib.stats import DIFFERENCE, Resampling, columns_of
 from lib.studies import open_study
 from lib.study import Study
 
@@ -30,7 +30,7 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,59}")
 GROUPS = ("question_type", "doc_type")
 NO_TEXT = "The filings are not here: BLEU, ROUGE-L and kinds of failures that depend on text are left out."
 GIVEN = "Every passage is of the filing that its question is about"
-PAIRED = "n mean reference_mean difference low high p p_holm".split()
+PAIRED = ["n", "mean", "reference_mean", *DIFFERENCE, "p", "p_holm", "verdict"]
 
 
 @dataclass(frozen=True)
@@ -50,9 +50,9 @@ class Diagnosis:
         failures: method, kind of missed gold page, step that lost it, says (the rule), n (missed pages), examples
             (question ids).
         by_type: run, by (question_type, doc_type), group, method, metric, mean, low, high, n, n_companies, is_small.
-        paired: run, method (what it is compared with), n, mean (page recall of the run), reference_mean, difference,
-            low, high, p (randomisation test), p_holm (Holm's), family: ``beside``, or ``others``, within which p is
-            corrected. Runs of one condition are compared over the questions that both answer.
+        paired: run, method (what it is compared with), the columns of :data:`lib.stats.COMPARED` without the interval
+            of the run's mean, family: ``beside``, or ``others``, within which p is corrected. Runs of one condition are
+            compared over the questions that both answer.
         alone: run, question_id, outcome: ``found``, a gold page of the question is found by the run and by none of
             the rows beside it, or ``missed``, by the run alone; n_rows: how many rows of the study find one, of_rows.
         actions: see :func:`lib.diagnose.advice.actions`.

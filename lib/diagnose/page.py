@@ -27,7 +27,6 @@ from lib.show.figures import LOST, lost_bars
 from lib.show.markup import label
 from lib.show.output import Column, gain, interval, printed
 from lib.show.tables import title
-from lib.stats import verdicts
 
 FOLDER, STYLE = Path(__file__).parent, ROOT / "book" / "_static" / "study.css"
 AT_K = "doc_recall page_recall page_recall_pooled page_hit pages_unjudged ctx_bleu ctx_rouge_l".split()
@@ -115,7 +114,7 @@ def _about(diagnosis, one) -> Iterator[str]:
         names[0] = ("the best standard method, " if one.beside[0] in baselines() else "") + names[0]
         yield f"On the same questions, rows of the study{given} find: {'; '.join(names)}."
     plain = diagnosis.paired[(diagnosis.paired["run"] == one.name) & (diagnosis.paired["method"] == "dense")]
-    if len(plain) and plain["high"].iloc[0] < 0:
+    if len(plain) and plain["difference_high"].iloc[0] < 0:
         less = f"{one.name} finds less than plain dense search ({percent(plain['reference_mean'].iloc[0])})"
         yield f"{less}: look at how it reads, cuts and searches pages before the steps below."
     yield from _advice(diagnosis, one)
@@ -170,13 +169,13 @@ def sections(diagnosis) -> Iterator[Section]:
         heads |= {"Advised": "advised", "Gain": "gain"}
         yield section("What to change first", STEPS_SAY, steps, heads)
     heads = {"Run": "run", "Compared with": "method", "Page recall": "reference_mean"}
-    heads |= {"Difference": gain(low="low", high="high"), "p": "p", "p (Holm)": "p_holm", "Verdict": "verdict"}
+    heads |= {"Difference": gain(), "p": "p", "p (Holm)": "p_holm", "Verdict": "verdict"}
     for family, head in (("beside", "Beside the study"), ("others", "Beside all other rows of the study")):
         part = diagnosis.paired[diagnosis.paired["family"] == family]
         part = part.assign(place=part["run"].map([*diagnosis.runs].index))
         part = part.sort_values(["place", "reference_mean"], ascending=[True, False], kind="stable")
         if len(part):
-            verdict = pd.Series(verdicts(part, "low", "high"), part.index).where(part["n"] >= MIN_QUESTIONS, "–")
+            verdict = part["verdict"].where(part["n"] >= MIN_QUESTIONS, "–")
             yield section(head, TESTED, part.assign(verdict=verdict), heads)
     for by in diagnosis.by_type["by"].unique():
         part = diagnosis.by_type[(diagnosis.by_type["by"] == by) & (diagnosis.by_type["metric"] == "page_recall")]

@@ -22,6 +22,7 @@ from lib.page_scorer.pages import VERSION as SCORES_VERSION
 from lib.page_scorer.pages import (
     folds,
     headed_texts,
+    headers,
     load_records,
     load_scores,
     page_texts,
@@ -81,6 +82,11 @@ def recipe_params(search: Search, section: str) -> dict:
     """What a model trained by a section of the profile depends on."""
     recipe = recipe_of(search, section)
     return {name: recipe[name] for name in SETTINGS} | ({"header": True} if section == BEST else {})
+
+
+def scores_params(search: Search, section: str) -> dict:
+    """What page scores by a section of the profile depend on beside the model's own."""
+    return recipe_params(search, section) | ({"headers": digest_of(headers(search))} if section == BEST else {})
 
 
 def fold_model(search: Search, fold: Fold, section: str = SECTION) -> Entry:
@@ -154,21 +160,21 @@ def scores_entry(search: Search, by: By, section: str = SECTION) -> Entry:
         entry = fold_entry(search, fold, section)
         return load_scores(search, entry)[list(fold.test)], load_records(entry)[0]
 
-    params = recipe_params(search, section)
+    params = scores_params(search, section)
     return scores_in_folds(search, f"{section}/scores/{by}", folds(search, by), score, params, public=True)
 
 
 def fold_entry(search: Search, fold: Fold, section: str = SECTION) -> Entry:
     """The stored scores and record of one fold, trained and computed if missing."""
     score = partial(score_fold, model=partial(fold_model, section=section), section=section)
-    return scores_in_folds(search, _stage_of(fold, section), [fold], score, recipe_params(search, section))
+    return scores_in_folds(search, _stage_of(fold, section), [fold], score, scores_params(search, section))
 
 
 def finished_folds(search: Search, section: str = SECTION) -> list[dict]:
     """The records of scored folds whose others are missing, so that they are published before the last is trained."""
     records = []
     for by in TUNED_BY:
-        parts, params = folds(search, by), recipe_params(search, section)
+        parts, params = folds(search, by), scores_params(search, section)
         if not search.store.has(_reference(search, f"{section}/scores/{by}", parts, params)):
             references = [_reference(search, _stage_of(fold, section), [fold], params) for fold in parts]
             records += [search.store.record(one) | {"public": True} for one in references if search.store.has(one)]

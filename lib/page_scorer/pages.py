@@ -14,11 +14,11 @@ from lib.method import Search, memoized
 from lib.models.vectors import encode_texts
 from lib.models.weights import weights_hash
 from lib.retrievers import matched
+from lib.retrievers.places import PageKey, page_rows
 from lib.store import Entry
 
 STORED_PAGES = 200  # the best pages of a question, whose scores are stored
 VERSION = 2
-PageKey = tuple[str, int]
 ScoreFold = Callable[[Search, Fold], tuple[np.ndarray, dict]]
 
 
@@ -29,19 +29,16 @@ def page_texts(search: Search) -> list[str]:
     return [" ".join(text.split())[:limit] for text in search.pages["text"]]
 
 
+def headers(search: Search) -> dict[str, str]:
+    """Company, period and form of each filing's record, by doc_name."""
+    return {identity.doc_name: identity.header for identity in matched.identities(search, False)}
+
+
 @memoized
 def headed_texts(search: Search) -> list[str]:
-    """:func:`page_texts` behind company, period and form of their filings' records; a page without text stays so."""
-    header_of = {identity.doc_name: identity.header for identity in matched.identities(search, False)}
-    pages = zip(search.pages["doc_name"], page_texts(search), strict=True)
+    """:func:`page_texts` behind :func:`headers`; a page without text stays so."""
+    header_of, pages = headers(search), zip(search.pages["doc_name"], page_texts(search), strict=True)
     return [text and f"{header_of[doc_name]}. {text}" for doc_name, text in pages]
-
-
-@memoized
-def page_rows(search: Search) -> dict[PageKey, int]:
-    """From (doc_name, page) to the page's row in ``study.pages``."""
-    keys = search.pages[["doc_name", "page"]].itertuples(index=False, name=None)
-    return {key: row for row, key in enumerate(keys)}
 
 
 def text_by_page(search: Search, texts: Callable[[Search], list[str]] = page_texts) -> dict[PageKey, str]:

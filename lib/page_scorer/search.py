@@ -8,22 +8,16 @@ import pandas as pd
 
 from lib.method import Search, memoized
 from lib.page_scorer import full, light
-from lib.page_scorer.pages import STORED_PAGES, base_vectors, load_scores, page_rows
+from lib.page_scorer.pages import STORED_PAGES, base_vectors, load_scores
 from lib.retrievers import dense
 from lib.retrievers.fusion import standardised
+from lib.retrievers.places import pages_of_chunks
 from lib.schema import StudyError
 
 #: What orders the chunks of the best pages.
 ORDERS = {"base": "base encoder (as published)", "page": "page order", "sum": "sum of both scores"}
 #: Fine-tuned scorers and the sections of the profile that contain their recipes.
 TUNED = {"full": "page_scorer", "best": "page_scorer_best"}
-
-
-@memoized
-def pages_of_chunks(search: Search) -> np.ndarray:
-    """The row in ``study.pages`` of each chunk's page, shape (n_chunks,)."""
-    rows, chunks = page_rows(search), search.chunks
-    return np.array([rows[key] for key in zip(chunks["doc_name"], chunks["page"], strict=True)], int)
 
 
 def rank_pages(page_scores: np.ndarray, pages: np.ndarray, candidates: np.ndarray, n_pages: int) -> list[np.ndarray]:

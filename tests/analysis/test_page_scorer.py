@@ -8,11 +8,11 @@ import pytest
 
 from lib.analysis import encoders, mistakes, page_scorer
 from lib.analysis.encoders import FACTORS, combination, shapley, subsets
-from lib.analysis.page_scorer import COLUMNS, PAGES, SCORERS, measurements, measurements_of, setups
+from lib.analysis.page_scorer import LOSSES, PAGES, SCORERS, TOKENS, UNMEASURED, measurements, setups
 from lib.methods import METHODS
 from lib.metrics.retrieval import doc_recall, page_recall
 from lib.page_scorer import trainer
-from lib.stats import Resampling
+from lib.stats import DIFFERENCE, Resampling
 
 DRAWS = Resampling(pd.Series([*"aabb"], ["q0", "q1", "q2", "q3"]), 500)
 
@@ -35,16 +35,15 @@ def test_every_scorer_is_measured_at_every_number_of_pages_and_every_fold_mistak
     assert folds.loc["company", ["n_shared_companies", "n_test_companies"]].to_numpy().tolist() == [[0, 2]] * 3
     tokens = page_scorer.by_tokens(found, Resampling.of(study))
     trained = {(n, scorer) for n in (16, 32) for scorer in ("full", "untrained")}
-    assert {*zip(tokens["Tokens"], tokens["scorer"], strict=True)} == trained | {(256, "untrained")}
+    assert {*zip(tokens["tokens"], tokens["scorer"], strict=True)} == trained | {(256, "untrained")}
     assert [*found.mistakes] == ["light"]
     recall = found.mistakes["light"]
     assert recall.count().to_list() == [12, 6, 12, 12, 12]
     assert recall["epoch"].mean() >= recall[mistakes.HONEST].mean()  # the length is chosen on the test fold
     assert page_scorer.why_untrained(study, found) == ""
-    nothing = measurements_of(pd.DataFrame(columns=COLUMNS))
-    assert page_scorer.why_untrained(study, nothing)
-    assert page_scorer.trained_folds(nothing).empty
-    assert page_scorer.by_tokens(nothing, DRAWS).empty
+    assert page_scorer.why_untrained(study, UNMEASURED)
+    assert page_scorer.trained_folds(UNMEASURED).empty
+    assert page_scorer.by_tokens(UNMEASURED, DRAWS).empty
 
 
 def test_measurements_are_stored_and_mistakes_not_measured_again_for_another_number_of_pages(measured, monkeypatch):
@@ -59,14 +58,12 @@ def test_measurements_are_stored_and_mistakes_not_measured_again_for_another_num
 
 
 def test_a_fold_has_its_last_loss_and_minutes_and_a_number_of_tokens_the_means_of_both_stages():
-    rows = [("training", "", "company", "0", "wall_s", 0, 90.0), ("training", "", "company", "0", "light_steps", 0, 50)]
-    rows += [("curve", "full", "company", f"0:{epoch}", "loss", 0, loss) for epoch, loss in ((1, 0.9), (2, 0.4))]
-    rows += [("tokens", "full", "company", "0", "wall_s", 128, 30.0)]
-    for name, values in {"page_recall_kept": (1.0, 0.0), "page_recall_both": (0.5, 0.0)}.items():
-        rows += [("tokens", "full", "company", f"q{n}", name, 128, value) for n, value in enumerate(values)]
-    found = measurements_of(pd.DataFrame(rows, columns=COLUMNS))
+    training = pd.DataFrame([{"by": "company", "fold": 0, "wall_s": 90.0, "light_steps": 50}])
+    losses = pd.DataFrame([("company", 0, 1, 0.9), ("company", 0, 2, 0.4)], columns=LOSSES)
+    tokens = [("full", 128, "q0", 1.0, 0.5, 0.5), ("full", 128, "q1", 0.0, 0.0, 0.5)]
+    found = UNMEASURED._replace(training=training, losses=losses, tokens=pd.DataFrame(tokens, columns=TOKENS))
     (fold,) = page_scorer.trained_folds(found).to_dict("records")
-    assert (fold["item"], fold["last_loss"], fold["minutes"]) == ("0", 0.4, 1.5)
+    assert (fold["fold"], fold["last_loss"], fold["minutes"]) == (0, 0.4, 1.5)
     row = page_scorer.by_tokens(found, DRAWS).iloc[0]
     assert (row["minutes"], row["recall_of_kept_pages"], row["page_recall"], row["n"]) == (0.5, 0.5, 0.25, 2)
 
@@ -76,10 +73,10 @@ def test_a_mistake_adds_its_mean_less_the_honest_one_and_a_question_without_gold
     found = mistakes.added({"light": pd.DataFrame(values, DRAWS.company.index)}, DRAWS).set_index("mistake")
     assert found["n"].tolist() == [4, 3, 4]
     assert found["difference"].tolist() == pytest.approx([0, 1 / 6, 1 / 4])
-    assert found.loc["none", ["low", "high"]].tolist() == [0, 0]
-    assert found.loc["epoch", ["low", "high"]].tolist() == [0, 0.5]  # company b has none of it, a all
+    assert found.loc["none", DIFFERENCE[1:]].tolist() == [0, 0]
+    assert found.loc["epoch", DIFFERENCE[1:]].tolist() == [0, 0.5]  # company b has none of it, a all
     # of both companies 2 of 3 are found in place of 2 of 4
-    assert found.loc["page-zero", ["low", "high"]].tolist() == pytest.approx([0, 2 / 3 - 2 / 4])
+    assert found.loc["page-zero", DIFFERENCE[1:]].tolist() == pytest.approx([0, 2 / 3 - 2 / 4])
     assert mistakes.added({}, DRAWS).empty
 
 

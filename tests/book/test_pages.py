@@ -29,6 +29,7 @@ from lib.profile import load_profile
 from lib.published import Published
 from lib.schema import StudyError
 from lib.statements.sure import fitted
+from lib.stats import DIFFERENCE
 from lib.studies import open_study
 
 METRICS = {"doc_recall": 0.9, "page_recall": 0.4, "ctx_bleu": 0.2, "ctx_rouge_l": 0.3}
@@ -189,7 +190,7 @@ def test_the_first_page_has_what_unseen_companies_show_and_the_losses_that_chapt
     unseen, table = finding.on_unseen(study, 5), pd.read_csv(SHOWN / "unseen.csv", index_col="method")
     assert unseen.mean.tolist() == pytest.approx(table.loc[unseen.mean.index, "page_recall"].tolist(), abs=1e-9)
     tested = pd.read_csv(SHOWN / "unseen-contrasts.csv")
-    for column in ("difference", "low", "high", "p_holm"):
+    for column in (*DIFFERENCE, "p_holm"):
         assert unseen.contrasts[column].tolist() == pytest.approx(tested[f"unseen_{column}"].tolist(), abs=1e-9)
     metrics = Metrics(Published.of("financebench", "default").metrics)
     lost = pd.read_csv(SHOWN / "pooled.csv", index_col="method")["lost_pooled"]

@@ -9,6 +9,7 @@ from lib.page_scorer import search as pages_first
 from lib.page_scorer.pages import load_scores, scores_in_folds
 from lib.page_scorer.search import comparable, page_run, rank_pages, search_pages_first, standardised_finite
 from lib.retrievers import dense
+from lib.retrievers.places import pages_of_chunks
 from lib.schema import StudyError
 
 
@@ -41,7 +42,7 @@ def test_pages_are_ranked_among_those_with_a_candidate_chunk():
 
 
 def test_stage_two_searches_only_the_kept_pages_in_each_order(study, scored):
-    everything, of_chunk = study.candidates("standard"), pages_first.pages_of_chunks(study)
+    everything, of_chunk = study.candidates("standard"), pages_of_chunks(study)
     with pytest.raises(StudyError, match="201"):
         search_pages_first(study, scored, everything, 201)
     base = dense.score(study, everything)
