@@ -28,7 +28,8 @@ NUMBER = re.compile(r"[-−+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 
 
 def compare_metrics(published: pd.DataFrame, fresh: pd.DataFrame) -> pd.DataFrame:
-    """Compare two metrics frames on the metrics that the fresh one has, see :func:`judged`; ``what`` is metric@k."""
+    """Compare two metrics frames on the metrics that both have, see :func:`judged`; ``what`` is metric@k."""
+    fresh = fresh[fresh["metric"].isin(published["metric"].unique())]
     both = published.merge(fresh[["method", "condition", "metric"]].drop_duplicates())
     both = both.merge(fresh, on=METRIC_COLUMNS[:5], how="outer", suffixes=("_published", "_fresh"))
     difference = (both["value_fresh"] - both["value_published"]).abs()

@@ -119,6 +119,7 @@ def of_metrics(published: Published) -> Iterator[str]:
     for (method, condition, metric, k), size in sizes[sizes != len(ids)].items():
         yield f"{size} questions in place of {len(ids)}: {method}, {condition}, {metric}@{k}"
     fresh = measured(published)
+    fresh = fresh[fresh["metric"].isin(table["metric"].unique())]  # of a new metric nothing is published yet
     in_chunks = table[table["metric"].isin(["evidence_found", "lost_at_chunk"])].assign(metric="page_recall")
     both = table.merge(fresh, on=KEYS, how="right", suffixes=("", "_fresh"))
     summed = in_chunks.groupby(KEYS, as_index=False)["value"].sum().merge(fresh, on=KEYS, suffixes=("", "_fresh"))

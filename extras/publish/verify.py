@@ -89,7 +89,10 @@ def verify(named: Names, names: Sequence[str] | str, say=print) -> bool:
                 compare = compare_approximate
             parts.append(compare(run, study.run(name, condition), name, condition))
             metrics.append(measured(study, run, parts[-1], name, condition))
-        rows = pd.concat([*parts, compare_metrics(published.metrics, pd.concat(metrics))], ignore_index=True)
+        fresh = pd.concat(metrics)
+        if unpublished := sorted({*fresh["metric"]} - {*published.metrics["metric"]}):
+            say(f"Not published yet, so not compared: {', '.join(unpublished)}")
+        rows = pd.concat([*parts, compare_metrics(published.metrics, fresh)], ignore_index=True)
         return report(rows, inconsistencies(published), say)
 
 

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Lock
 
 import nbformat
 import pandas as pd
@@ -20,7 +21,18 @@ from lib.book.environment import UNKNOWN, shortened
 from lib.book.explorer import write_explorer
 from lib.book.headline import budgets
 from lib.book.manifest import stages_of, write_manifest
-from lib.book.notebooks import STAMPS, changed_chapters, chapters, forget_stages, run_all, stamps
+from lib.book.notebooks import (
+    BOOK,
+    STAMPS,
+    changed_chapters,
+    chapters,
+    forget_stages,
+    inputs_of,
+    known_stamps,
+    run_all,
+    stamp,
+    stamps,
+)
 from lib.book.pages import write_pages
 from lib.book.pairs import write_pairs
 from lib.book.repository import address, with_commits
@@ -66,8 +78,14 @@ def build_book(names: Names, jobs: int = 0, check: Callable[[Study], None] | Non
     started = time.perf_counter()
     study, given = open_named(names, "book"), names._asdict()
     index = ROOT / "book" / "_build" / study.dataset.name / "html" / "index.html"
-    changed = changed_chapters(study, given)
-    if not changed and is_current(study, index):
+    inputs, one_writes = inputs_of(study, given), Lock()
+    changed = changed_chapters(study, inputs)
+
+    def finished(name: str) -> None:
+        with one_writes:
+            stamp(study, inputs, name)
+
+    if not changed and BOOK in known_stamps(study) and is_current(study, index):
         say("nothing has changed since this book was built; to build it all the same, say make clean first")
     else:
         is_heavy = bool(hub_models(study.profile))
@@ -79,7 +97,8 @@ def build_book(names: Names, jobs: int = 0, check: Callable[[Study], None] | Non
         forget_stages(study, [*changed, "book", "measure"])
         if study.has_text:
             study.digest("questions")  # files and gold pages are checked before a chapter begins
-        run_all(changed, given, study.outputs / "notebooks", jobs or (1 if is_heavy else min(2, os.cpu_count() or 1)))
+        n_at_once = jobs or (1 if is_heavy else min(2, os.cpu_count() or 1))
+        run_all(changed, given, study.outputs / "notebooks", n_at_once, finished)
         write_results(study)
         budgets(study)  # what it stores is in the manifest
         manifest = write_manifest(study)
@@ -87,7 +106,7 @@ def build_book(names: Names, jobs: int = 0, check: Callable[[Study], None] | Non
             say("the book states no commit: there is no git here, or no repository")
         write_pages(study, manifest)
         compile_book(study, index.parent, say)
-        study.write(STAMPS, json.dumps(stamps(study, given), indent=1) + "\n")
+        study.write(STAMPS, json.dumps(stamps(study, inputs) | {BOOK: index.parent.name}, indent=1) + "\n")
         for line in report(study):
             say(line)
     say(f"book: {index}\n{time.perf_counter() - started:.0f} s")
@@ -112,7 +131,7 @@ def report(study: Study) -> list[str]:
             lines.insert(0, f"published, but not in this book: {', '.join(absent)}")
         published = {stage for stage, _ in study.published.stages}
         for stage, part in stages[stages["origin"] == "computed"].groupby("stage")["wall_s"]:
-            reason = "published of other inputs or settings" if stage in published else "never published"
+            reason = "published of other inputs, settings or version" if stage in published else "never published"
             lines.append(f"computed: {len(part)} × {stage}, {part.sum():.0f} s ({reason})")
     return lines
 

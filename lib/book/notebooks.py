@@ -5,7 +5,7 @@ import os
 import re
 import signal
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import distributions
 from pathlib import Path
@@ -24,6 +24,7 @@ SOURCES = (
 )
 NOT_SOURCES = {"__pycache__", "_build", "results", ".ipynb_checkpoints"}
 STAMPS = "built.json"
+BOOK = "book"  # among the stamps, where a book was built of these chapters
 #: What questions have to have for a chapter; where none has it, a page that says so is in the chapter's place.
 NEEDS = {"06_generation": "answer", "a2_measures": "answer"}
 #: Chapters that read the measures of answers, which 06_generation writes: they run when all others have ended.
@@ -97,11 +98,17 @@ def error_of(name: str, error: papermill.PapermillExecutionError, failed: Path) 
     return StudyError(f"{name} {where}: {error.evalue}\n  the run so far is in {failed}")
 
 
-def run_all(names: Sequence[str], given: dict[str, object], target: Path, n_at_once: int) -> None:
+def run_all(
+    names: Sequence[str],
+    given: dict[str, object],
+    target: Path,
+    n_at_once: int,
+    finished: Callable[[str], None] = lambda name: None,
+) -> None:
     """Run chapters, ``n_at_once`` at the same time, FIRST before the others and those in LAST last.
 
     What two of them need is computed by one while the other waits. Those that need filings which are not here are left
-    out.
+    out. ``finished`` is called with the name of each that has run.
 
     From now on, SIGINT and SIGTERM end the chapters with this process.
 
@@ -128,6 +135,8 @@ def run_all(names: Sequence[str], given: dict[str, object], target: Path, n_at_o
             has_failed.set()
             print("a chapter failed: no other begins, and those that run are finished", flush=True)
             raise
+        else:
+            finished(name)
 
     for is_last in (False, True):
         with ThreadPoolExecutor(n_at_once) as pool:
@@ -137,20 +146,30 @@ def run_all(names: Sequence[str], given: dict[str, object], target: Path, n_at_o
             chapter.result()
 
 
-def changed_chapters(study: Study, given: dict[str, object]) -> list[str]:
-    """The chapters whose notebook, parameters, library, packages, data or stored results changed since they ran."""
-    path, folder = study.outputs / STAMPS, study.outputs / "notebooks"
-    before, now = read_json(path) if path.is_file() else {}, stamps(study, given)
+def changed_chapters(study: Study, inputs: str) -> list[str]:
+    """The chapters whose notebook, :func:`inputs_of` or stored results changed since they ran."""
+    before, now, folder = known_stamps(study), stamps(study, inputs), study.outputs / "notebooks"
     return [name for name in now if before.get(name) != now[name] or not (folder / f"{name}.ipynb").is_file()]
 
 
-def stamps(study: Study, given: dict[str, object]) -> dict[str, str]:
-    """A digest of all that a chapter was run from, by its name; the outputs keep it in STAMPS."""
+def known_stamps(study: Study) -> dict[str, str]:
+    """The stamps of chapters that have run, and BOOK where their book was built."""
+    path = study.outputs / STAMPS
+    return read_json(path) if path.is_file() else {}
+
+
+def stamp(study: Study, inputs: str, name: str) -> None:
+    """Note what a chapter was run from that has just ended, so that a build that is interrupted goes on behind it."""
+    known = {one: of for one, of in known_stamps(study).items() if one != BOOK}
+    study.write(STAMPS, json.dumps(known | {name: stamps(study, inputs)[name]}, indent=1) + "\n")
+
+
+def inputs_of(study: Study, given: dict[str, object]) -> str:
+    """A digest of what all chapters are run from: parameters, library, packages, data and what is published beside."""
     paths = (path for name in SOURCES for path in sorted([ROOT / name, *(ROOT / name).rglob("*")]))
     sources = [path for path in paths if path.is_file() and not NOT_SOURCES & set(path.relative_to(ROOT).parts)]
     others = [folder for folder in published_folders() if folder.parts[-2:] != study.home.parts[-2:]]
     sources += [folder / MANIFEST for folder in others]  # that it is shown beside
-    texts = study.home / "generations.jsonl"
     common = {
         "given": given,
         "dataset": study.dataset.fingerprint,
@@ -158,8 +177,14 @@ def stamps(study: Study, given: dict[str, object]) -> dict[str, str]:
         "settings": study.profile,
         "packages": sorted(f"{one.name} {one.version}" for one in distributions()),
         "sources": [(str(path.relative_to(ROOT)), digest_of_file(path)) for path in sources],
-        "texts": texts.stat().st_size if texts.is_file() else 0,
     }
+    return digest_of(common)
+
+
+def stamps(study: Study, inputs: str) -> dict[str, str]:
+    """A digest of all that a chapter was run from, by its name; the outputs keep it in STAMPS."""
+    texts = study.home / "generations.jsonl"
+    common = inputs, texts.stat().st_size if texts.is_file() else 0
     used = {name: set() for name in chapters(study.dataset.lacks)}
     for one in read_stages(study):
         used.get(one["chapter"], set()).add(f"{one['stage']}/{one['key']}")

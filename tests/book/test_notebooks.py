@@ -51,7 +51,13 @@ def test_a_failed_run_leaves_no_notebook_behind(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def run_chapters(tmp_path, monkeypatch):
+def finished() -> list[str]:
+    """The names of chapters that have run, see run_chapters."""
+    return []
+
+
+@pytest.fixture
+def run_chapters(tmp_path, monkeypatch, finished):
     """Runs chapters that do nothing, but for those that raise an error; gives the names of those that began."""
 
     def run_all(**errors: Exception) -> list[str]:
@@ -66,15 +72,17 @@ def run_chapters(tmp_path, monkeypatch):
         monkeypatch.setattr(notebooks.signal, "signal", lambda number, handler: None)
         monkeypatch.chdir(tmp_path)
         with suppress(ZeroDivisionError):
-            notebooks.run_all(["06_generation", "08_claims", "10_growth"], {}, tmp_path, 1)
+            notebooks.run_all(["06_generation", "08_claims", "10_growth"], {}, tmp_path, 1, finished.append)
         return begun
 
     return run_all
 
 
-def test_what_reads_the_measures_of_answers_runs_last_and_nothing_begins_after_a_failure(run_chapters):
-    assert run_chapters() == ["06_generation", "10_growth", "08_claims"]
-    assert run_chapters(**{"06_generation": ZeroDivisionError()}) == ["06_generation"]
+def test_what_reads_the_measures_of_answers_runs_last_and_nothing_begins_after_a_failure(run_chapters, finished):
+    assert run_chapters() == finished == ["06_generation", "10_growth", "08_claims"]
+    finished.clear()
+    assert run_chapters(**{"10_growth": ZeroDivisionError()}) == ["06_generation", "10_growth"]
+    assert finished == ["06_generation"], "those alone that a later build need not run again"
 
 
 def test_a_chapter_that_needs_filings_which_are_not_here_is_left_out_and_the_others_run(tmp_path, run_chapters):
@@ -160,7 +168,8 @@ def built(tmp_path, monkeypatch):
         lines.append(json.dumps({"chapter": chapter, "stage": stage, "key": key, "origin": "any"}))
         study.write(f"notebooks/{chapter}.ipynb", "run")
     study.write("stages.jsonl", "\n".join(lines))
-    study.write(notebooks.STAMPS, json.dumps(notebooks.stamps(study, GIVEN)))
+    inputs = notebooks.inputs_of(study, GIVEN)
+    study.write(notebooks.STAMPS, json.dumps(notebooks.stamps(study, inputs) | {notebooks.BOOK: "demo"}))
     return study
 
 
@@ -196,11 +205,20 @@ CHANGES = {
 @pytest.mark.parametrize(("change", "expected"), CHANGES.values(), ids=CHANGES)
 def test_the_chapters_that_something_has_changed_for_run_again(built, change, expected):
     change(built)
-    assert notebooks.changed_chapters(built, GIVEN) == expected
+    assert notebooks.changed_chapters(built, notebooks.inputs_of(built, GIVEN)) == expected
+
+
+def test_a_build_that_was_interrupted_goes_on_behind_the_chapters_that_have_run(built):
+    write("notebooks/02_oracles.ipynb")(built)
+    write("notebooks/01_data.ipynb")(built)
+    inputs = notebooks.inputs_of(built, GIVEN)
+    notebooks.stamp(built, inputs, "01_data")
+    assert notebooks.changed_chapters(built, inputs) == ["02_oracles"]
+    assert notebooks.BOOK not in notebooks.known_stamps(built), "the book that was built has another chapter"
 
 
 def test_other_parameters_change_all_chapters_and_a_cut_file_is_named(built):
-    assert notebooks.changed_chapters(built, GIVEN | {"profile": "paper"}) == BOTH
+    assert notebooks.changed_chapters(built, notebooks.inputs_of(built, GIVEN | {"profile": "paper"})) == BOTH
     built.write("stages.jsonl", '{"stage": "a"')
     with pytest.raises(StudyError, match=r"stages.jsonl"):
         notebooks.read_stages(built)

@@ -61,14 +61,15 @@ def given_back(study: Study, method: str, folder: Path, texts=None) -> pd.DataFr
     read = read_run(export(study, method, folder), study.questions, study.filings)
     found = evaluate_given(study, read.run, "mine", texts)
     known = study.published.metrics_of(method, "standard").astype({"question_id": str, "metric": str})
-    both = found.merge(known, on=["question_id", "metric", "k"], how="left", suffixes=("", "_p"))
+    both = found.merge(known, on=["question_id", "metric", "k"], suffixes=("", "_p"))
     pd.testing.assert_series_equal(both["value"], both["value_p"], check_names=False, check_exact=True)
     return found
 
 
 @pytest.mark.parametrize("method", ["parent_child", "ahead"])
 def test_a_published_run_given_back_has_its_metrics_to_the_last_bit(financebench, tmp_path, method):
-    assert len(given_back(financebench, method, tmp_path)) == 150 * 39
+    found = given_back(financebench, method, tmp_path).groupby("question_id").size()
+    assert (len(found), found.nunique()) == (150, 1)
 
 
 @pytest.mark.weights

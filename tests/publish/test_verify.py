@@ -38,7 +38,9 @@ METRICS = {
     ("page_hit", "q2"): (0.5, None, "differs"),
     ("ctx_bleu", "q1"): (0.5, 0.504, "within"),
     ("ctx_bleu", "q2"): (0.5, 0.506, "differs"),
-    ("ndcg", "q1"): (None, 0.5, "differs"),
+    ("ndcg", "q1"): (0.5, 0.5, "equal"),
+    ("ndcg", "q2"): (None, 0.5, "differs"),
+    ("new", "q1"): (None, 0.5, None),  # of which nothing is published yet
     ("map", "q1"): (0.5, None, None),  # which is not measured now
 }
 
@@ -156,6 +158,9 @@ def test_a_true_publication_is_verified_and_a_changed_number_is_named(reports, r
     assert verify.verify(Names(results="fresh"), ["bm25"], reports.append)
     assert results.digest in reports[0]
     assert reports[-1].endswith(" equal, 0 within, 0 differs")
+    republish(results.root, METRICS_FILE, lambda table: table[table["metric"] != "ndcg"])
+    verify.verify(Names(), ["bm25"], reports.append)
+    assert "Not published yet, so not compared: ndcg" in reports
     republish(results.root, METRICS_FILE, cell("value", 0.25, RECALL))
     assert not verify.verify(Names(), ["bm25"], reports.append)
     assert "differs: bm25, standard, q1, page_recall@5: published 0.25, now 1.0" in reports
