@@ -19,9 +19,10 @@ from lib.profile import Settings
 from lib.schema import CONDITIONS, Condition
 from lib.store import Store
 
-#: Families of this study: matched is of filings matched first, ordered of the page scorer with another stage two;
-#: stored repeats a method in a vector store, strict trains one without twins of test questions; both are compared with
-#: that one alone (APART).
+#: Families of this study, whose rows are tested together. main: the standard methods, and those that are trained;
+#: matched: one of them behind the metadata match; ordered: a page scorer with another stage two; general: others, each
+#: compared with the method that it changes; stored: a method in a vector store; strict: a trained one without twins of
+#: test questions. The last two are compared with that method alone (APART).
 MAIN, MATCHED, ORDERED, GENERAL, STORED, STRICT = OWN = ("main", "matched", "ordered", "general", "stored", "strict")
 APART = (STORED, STRICT)
 #: What a method does that plain search does not; after a metadata match, what else it does does not count.

@@ -25,7 +25,7 @@ class Metric:
     overlap ``(reference, chunk) -> float``; of answers ``(prediction, answer, question) -> float``.
     """
 
-    name: str  # in metrics.csv.gz
+    name: str  # in frames of metrics and their files
     title: str  # as tables and figures name it
     source: str  # where it is from
     function: Callable

@@ -146,7 +146,7 @@ def cells(frame: pd.DataFrame, column: Column) -> list:
     if isinstance(column, Interval):
         *ends, sign = column
         form = f"{{:{sign}.2f}} [{{:{sign}.2f}}, {{:{sign}.2f}}]".format
-        return ["–" if pd.isna(row[0]) else form(*row) for row in zip(*map(frame.get, ends), strict=True)]
+        return ["–" if pd.isna(row[0]) else form(*row) for row in zip(*(frame[end] for end in ends), strict=True)]
     values = frame[column]
     if column == "method":
         return [*map(title, values)]
