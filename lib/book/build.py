@@ -49,6 +49,8 @@ from lib.show.markup import escape
 from lib.studies import NOTEBOOKS
 from lib.study import Study
 
+OTHERWISE = "published of other inputs, settings or version"  # what was computed now
+NAMED = 3  # of the results of a kind, in a line of the report
 DEMO_BANNER = (
     "<strong>Synthetic demo.</strong> The filings, companies and questions of this book are invented; "
     "its numbers show how the instrument works, not how retrieval does on real filings."
@@ -120,7 +122,8 @@ def is_current(study: Study, index: Path) -> bool:
 
 def report(study: Study) -> list[str]:
     """What is published of the study's chapters but not in the book; how many stages were computed, reused or
-    published; and what was computed: how often, its seconds, and whether it was ever published."""
+    published; and what was computed, by the first two parts of a stage's name: how often, its seconds, and whether it
+    was ever published."""
     stages = pd.DataFrame(stages_of(study), columns=["stage", "origin", "wall_s"])
     counts = [f"{(stages['origin'] == origin).sum()} {origin}" for origin in ("computed", "reused", "published")]
     lines = [f"results: {', '.join(counts)}"]
@@ -130,9 +133,13 @@ def report(study: Study) -> list[str]:
         if absent := [str(name) for name in names if not (study.outputs / name).is_file()]:
             lines.insert(0, f"published, but not in this book: {', '.join(absent)}")
         published = {stage for stage, _ in study.published.stages}
-        for stage, part in stages[stages["origin"] == "computed"].groupby("stage")["wall_s"]:
-            reason = "published of other inputs, settings or version" if stage in published else "never published"
-            lines.append(f"computed: {len(part)} × {stage}, {part.sum():.0f} s ({reason})")
+        computed = stages[stages["origin"] == "computed"]
+        is_known = computed["stage"].isin(published).map({True: OTHERWISE, False: "never published"})
+        kind = computed["stage"].str.split("/").str[:2].str.join("/")
+        for (reason, of), part in computed.groupby([is_known, kind], sort=False):
+            names = [name.removeprefix(f"{of}/") for name in part["stage"].unique()]
+            which = f" ({', '.join(names[:NAMED])}{' …' if len(names) > NAMED else ''})" if names != [of] else ""
+            lines.append(f"computed: {len(part)} × {of}{which}, {part['wall_s'].sum():.0f} s; {reason}")
     return lines
 
 

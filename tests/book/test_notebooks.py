@@ -14,7 +14,7 @@ import nbformat
 import pytest
 
 from lib import files
-from lib.book import notebooks
+from lib.book import build, notebooks
 from lib.files import ROOT, write_atomically
 from lib.schema import NeedsFilings, StudyError
 from lib.store import Store
@@ -222,3 +222,15 @@ def test_other_parameters_change_all_chapters_and_a_cut_file_is_named(built):
     built.write("stages.jsonl", '{"stage": "a"')
     with pytest.raises(StudyError, match=r"stages.jsonl"):
         notebooks.read_stages(built)
+
+
+def test_the_report_of_a_build_has_a_line_for_each_kind_of_result_and_says_which_were_never_published(monkeypatch):
+    stages = [(f"answers/calculated/{name}", "computed", 1.0) for name in "abcd"]
+    stages += [("runs/standard/bm25", "computed", 2.0), ("board", "reused", 0.0)]
+    monkeypatch.setattr(build, "stages_of", lambda study: stages)
+    published = SimpleNamespace(root=Path("nowhere"), stages=[("runs/standard/bm25", "another key")])
+    assert build.report(SimpleNamespace(published=published)) == [
+        "results: 5 computed, 1 reused, 0 published",
+        "computed: 4 × answers/calculated (a, b, c …), 4 s; never published",
+        f"computed: 1 × runs/standard (bm25), 2 s; {build.OTHERWISE}",
+    ]
