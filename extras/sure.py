@@ -17,7 +17,8 @@ from lib.data.locate import UNSEEN
 from lib.filings.templates import twins
 from lib.metrics.answers import NUMERIC_QUESTION_TYPES, first_quantity
 from lib.metrics.right import answer_right, figure
-from lib.retrievers.tables import identities, sheet_of
+from lib.retrievers.matched import identities
+from lib.retrievers.tables import sheet_of
 from lib.statements import sure
 from lib.studies import open_study
 from lib.study import Study
@@ -30,7 +31,7 @@ def readings(study: Study) -> pd.DataFrame:
     is_read and right."""
     run = study.run(METHOD)[["question_id", "doc_name", "page"]].drop_duplicates()
     places, rows = {name: part.iloc[:, 1:] for name, part in run.groupby("question_id")}, []
-    filings = [*identities(study).values()]
+    filings = identities(study, False)
     for one in study.questions.itertuples():
         is_numeric = one.question_type in NUMERIC_QUESTION_TYPES and study.dataset.name == UNSEEN
         answer = first_quantity(one.answer) if is_numeric else one.answer
@@ -89,7 +90,7 @@ def write(studies: Sequence[Study]) -> dict:
     """Count on all readings and write ``sure.json``; gives what was written."""
     every = pd.concat(map(readings, studies), ignore_index=True)
     read = every[every["is_read"]].reset_index(drop=True)
-    filings = {one.doc_name: one for study in studies for one in identities(study).values()}
+    filings = {one.doc_name: one for study in studies for one in identities(study, False)}
     given, rows = is_given(read, twins(read, [*filings.values()])), []
     for name, asked in every.groupby("set", sort=False):
         mine = (read["set"] == name).to_numpy()

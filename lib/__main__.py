@@ -16,7 +16,7 @@ import click
 import yaml
 from click import Choice, IntRange, argument, echo, option
 
-from lib.files import exclusively, fix_of, write_atomically
+from lib.files import fix_of, write_atomically
 from lib.options import named_runs, open_named, study_options
 from lib.schema import Names, StudyError
 
@@ -154,10 +154,8 @@ def book(names: Names, jobs: int) -> None:
     """Run every chapter and compile the book."""
     from extras.preflight import preflight
     from lib.book.build import build_book
-    from lib.files import ARTIFACTS
 
-    with exclusively(ARTIFACTS / "locks" / "book", echo):
-        build_book(names, jobs, preflight)
+    build_book(names, jobs, preflight)
 
 
 @commands.command()
@@ -201,7 +199,9 @@ def measure(names: Names, methods: str) -> None:
     """Compute runs and metrics without a book, one method after another; a killed run resumes."""
     from extras.measure import measure
 
-    echo(f"measured: {measure(open_named(names, 'measure'), methods)}")
+    study = open_named(names, "measure")
+    with study.alone():
+        echo(f"measured: {measure(study, methods)}")
 
 
 @commands.command()

@@ -20,7 +20,7 @@ from lib.store import Entry
 from lib.study import Study
 
 VERSION = 2  # raised with every new or changed metric of runs
-SUMMARY, SUMMARY_FILE = "summary", "summary.csv"
+SUMMARY, SUMMARY_FILE, SUMMARY_VERSION = "summary", "summary.csv", 4
 METRIC_COLUMNS = ["method", "condition", "question_id", "metric", "k", "value"]
 ANSWER_COLUMNS = ["context", "prompt", "generator", "question_id", "metric", "value"]
 SUMMARY_COLUMNS = ["method", "condition", "metric", "k", "mean", "low", "high", "n", "n_companies"]
@@ -206,7 +206,7 @@ def write_summary(study: Study, metrics: pd.DataFrame) -> pd.DataFrame:
         found = summarise(metrics, Resampling.of(study))
         found.to_csv(target / SUMMARY_FILE, index=False, float_format="%.6f")
 
-    entry = study.store.files(SUMMARY, params, compute, 4, public=True)
+    entry = study.store.files(SUMMARY, params, compute, SUMMARY_VERSION, public=True)
     study.write(SUMMARY_FILE, entry.read(SUMMARY_FILE))
     return read_summary(study.outputs)
 

@@ -11,6 +11,7 @@ import io
 import json
 import shutil
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -25,7 +26,7 @@ from lib.cache import Cache
 from lib.data.chunks import load_tokenizer, split_pages
 from lib.data.layout import Dataset
 from lib.data.pages import check_gold, extract_pages
-from lib.files import ARTIFACTS, INDEX, digest_of, temporary_path, write_atomically
+from lib.files import ARTIFACTS, INDEX, digest_of, exclusively, temporary_path, write_atomically
 from lib.keys import settings_of
 from lib.method import Chunking, Method, Search
 from lib.models.generator import open_generator
@@ -345,6 +346,10 @@ class Study:
         return open_generator(self.profile.generator, fetch(self.profile.generator.weights))
 
     # outputs
+
+    def alone(self) -> AbstractContextManager[None]:
+        """Hold the outputs of the dataset, which a book, its site and ``measure`` write whole; others wait."""
+        return exclusively(self.artifacts / "locks" / f"outputs-{self.dataset.name}", self.store.say)
 
     def write(self, name: str, content: str | bytes) -> Path:
         """Write a file of ``outputs``, whole or not at all."""

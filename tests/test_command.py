@@ -12,8 +12,10 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Mapping
+from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
-from types import MappingProxyType
+from types import MappingProxyType, SimpleNamespace
 from unittest.mock import create_autospec
 
 import pandas as pd
@@ -31,6 +33,7 @@ from lib.methods import METHODS
 from lib.options import named_runs
 from lib.schema import Names, StudyError
 from lib.studies import OUTPUTS_VARIABLE, open_study
+from lib.study import Study
 
 COMMANDS = command_line.commands.commands
 MAKEFILE = (ROOT / "Makefile").read_text()
@@ -121,11 +124,12 @@ CALLS = [
 def test_a_command_calls_its_function_with_the_study_and_its_options(monkeypatch, arguments, called, given):
     function = create_autospec(pkgutil.resolve_name(called))
     monkeypatch.setattr(called, function)
-    monkeypatch.setattr("lib.__main__.open_named", lambda names, chapter="": names)
+    study = SimpleNamespace(alone=nullcontext)
+    monkeypatch.setattr("lib.__main__.open_named", lambda names, chapter="": study if names == Names("mine") else None)
     monkeypatch.setattr(command_line, "echo_frame", bool)
     result = run(*arguments.split(), "--dataset", "mine")
     assert result.exit_code == 0, result.output
-    function.assert_called_once_with(Names("mine"), *given)
+    function.assert_called_once_with(study, *given)
 
 
 @pytest.mark.parametrize("name", OPENING)
@@ -163,17 +167,21 @@ def test_an_error_of_disk_or_rights_is_one_sentence_and_another_is_a_traceback(m
     assert run("measure").exception is defect
 
 
-def test_a_book_is_built_while_no_other_is(monkeypatch, tmp_path):
-    def build(names, jobs, check):
+def test_a_book_and_measure_write_while_no_other_of_the_dataset_does(monkeypatch, tmp_path):
+    def write(study, *given):
         with pytest.raises(Timeout):
-            FileLock(tmp_path / "locks" / "book.lock").acquire(timeout=0)
-        done.append(jobs)
+            FileLock(tmp_path / "locks" / "outputs-demo.lock").acquire(timeout=0)
+        done.append(given[:1])
 
     done = []
-    monkeypatch.setattr(files, "ARTIFACTS", tmp_path)
-    monkeypatch.setattr("lib.book.build.build_book", build)
-    assert run("book", "--jobs", "3").exit_code == 0
-    assert done == [3]
+    monkeypatch.setattr("lib.book.build._build", lambda study, given, index, *others: write(study, *others))
+    monkeypatch.setattr("extras.measure.measure", write)
+    demo = SimpleNamespace(artifacts=tmp_path, dataset=SimpleNamespace(name="demo"), store=SimpleNamespace(say=print))
+    demo.alone = partial(Study.alone, demo)
+    for module in ("lib.book.build", "lib.__main__"):
+        monkeypatch.setattr(f"{module}.open_named", lambda names, chapter: demo)
+    assert run("book", "--jobs", "3").exit_code == run("measure", "--methods", "bm25").exit_code == 0
+    assert done == [(3,), ("bm25",)]
 
 
 def test_a_rerun_writes_and_prints_a_folder_of_its_own(tmp_path, monkeypatch):

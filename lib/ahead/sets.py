@@ -1,6 +1,7 @@
 """The questions of all sets over the same filings as one body of training data, and who may learn from what."""
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,10 +12,11 @@ from lib.ahead.views import study_pool
 from lib.data.dataset import read_dataset, read_questions
 from lib.data.locate import questions_root
 from lib.filings.templates import twins
-from lib.folds import By, LeakError, assign_folds
+from lib.folds import NEAR_COPY, By, LeakError, assign_folds, similarity
 from lib.method import Search, memoized
+from lib.page_scorer.pages import text_by_page
 from lib.retrievers import matched
-from lib.retrievers.places import page_rows
+from lib.retrievers.places import PageKey, page_rows
 
 #: Question sets that are measured beside a collection's own, and all that are trained on beside it.
 SETS = {"financebench": ("page-questions",)}
@@ -33,6 +35,7 @@ class Union:
     page_companies: np.ndarray  # of every page
     is_of_gold_filing: np.ndarray  # of every pair
     twins: np.ndarray  # which two questions share a template, (n_questions, n_questions)
+    copies: np.ndarray  # which two are nearly one text, or have gold pages of one text, (n_questions, n_questions)
 
     @property
     def weights(self) -> np.ndarray:
@@ -70,7 +73,20 @@ def union_of(search: Search, is_from_covers: bool) -> Union:
     labelled = replace(pool, gold=gold[pool.rows, pool.columns])
     alike = twins(questions, matched.identities(search, False))
     of_pairs = answers[pool.rows, pool.columns]
-    return Union(questions, labelled, of_pairs, gold.sum(axis=1), companies, is_own, alike)
+    n_gold, same = gold.sum(axis=1), copies(questions, text_by_page(search))
+    return Union(questions, labelled, of_pairs, n_gold, companies, is_own, alike, same)
+
+
+def copies(questions: pd.DataFrame, pages: Mapping[PageKey, str]) -> np.ndarray:
+    """Which two questions are nearly one text, or have gold pages of one text, boolean, (n_questions, n_questions)."""
+    texts, rows_of = questions["question"].tolist(), defaultdict(list)
+    for row, one in enumerate(questions.itertuples()):
+        for page in one.gold_pages:
+            rows_of[pages[one.doc_name, page]].append(row)
+    found = similarity(texts, texts) >= NEAR_COPY
+    for rows in (rows for text, rows in rows_of.items() if text):
+        found[np.ix_(rows, rows)] = True
+    return found
 
 
 def fold_numbers(questions: pd.DataFrame, n_folds: int, seed: int) -> dict[str, int]:
@@ -85,8 +101,8 @@ def fold_numbers(questions: pd.DataFrame, n_folds: int, seed: int) -> dict[str, 
 def training_pairs(union: Union, companies: set[str], sets: Sequence[str], by: By = "company") -> np.ndarray:
     """The pairs of questions of some sets and pages, both of these companies, whose question has a gold page.
 
-    By ``template``, questions that have a twin about another company than these are not among them. A LeakError says
-    what is read of other companies.
+    By ``template``, questions that have a twin about another company than these are not among them. A LeakError names
+    those that are a copy of such a question.
     """
     is_ours = union.questions["company"].isin(companies).to_numpy()
     may_learn = is_ours & union.questions["set"].isin(sets).to_numpy()
@@ -97,9 +113,9 @@ def training_pairs(union: Union, companies: set[str], sets: Sequence[str], by: B
     is_read = may_learn[rows] & readable[columns]
     is_read &= np.isin(rows, rows[is_read & union.pool.gold])
     learnt = np.unique(rows[is_read])
-    read = {*union.questions["company"].iloc[learnt], *union.page_companies[columns[is_read]]}
-    if read - companies:
-        raise LeakError(f"training reads other companies: {', '.join(sorted(read - companies))}")
+    if leaks := union.questions["question_id"].iloc[learnt[union.copies[learnt][:, ~is_ours].any(axis=1)]].tolist():
+        same = "nearly one text with a question about a company that is held out, or a gold page of one text"
+        raise LeakError(f"{', '.join(leaks)}: {same}; training was not started")
     return is_read
 
 

@@ -29,15 +29,23 @@ from lib.answers.answers import (
     stored_frame,
 )
 from lib.answers.calculation import VERSION, calculated, right_by_way
-from lib.answers.pages_read import pages_read
-from lib.answers.prompt_context import BEST_BASELINE, NONE, ORACLES, Context, chunks_retrieved, context, segments_read
+from lib.answers.prompt_context import (
+    BEST_BASELINE,
+    NONE,
+    ORACLES,
+    Context,
+    chunks_retrieved,
+    context,
+    pages_read,
+    segments_read,
+)
 from lib.evaluation import METRIC_COLUMNS, evaluate_runs, merge_answers, merge_metrics
 from lib.method_sets import best_standard
 from lib.metrics.answers import NUMERIC_QUESTION_TYPES, numeric_match_strict
 from lib.metrics.frame import Metrics, long_frame
 from lib.metrics.right import right_metrics
 from lib.models.written import Filled
-from lib.retrievers.tables import texts_of_pages
+from lib.retrievers.places import texts_of_pages
 from lib.schema import CONDITIONS, or_without_filings
 from lib.stats import DIFFERENCE, Resampling, percentiles
 from lib.study import Study

@@ -8,7 +8,8 @@ import pandas as pd
 
 from lib.answers.calculation import named_filings
 from lib.data.layout import UNANSWERABLE
-from lib.retrievers.tables import identities, sheet_of
+from lib.retrievers.matched import identities
+from lib.retrievers.tables import sheet_of
 from lib.statements.sure import BESIDE, reading
 from lib.study import Study
 
@@ -70,5 +71,5 @@ def _figures(study: Study, question_id: str, places: Sequence[tuple[str, int]]) 
     """Whether a figure is read from the tables of pages, and whether it is sure enough to be given."""
     question = study.questions.set_index("question_id").loc[question_id, "question"]
     sheets = [sheet_of(study, *place) for place in places[:BESIDE]]
-    result = reading(question, named_filings(study)[question_id], sheets, [*identities(study).values()])
+    result = reading(question, named_filings(study)[question_id], sheets, identities(study, False))
     return {"figure_read": bool(result.result.text), "figure_given": result.is_sure}

@@ -15,15 +15,15 @@ import numpy as np
 import pandas as pd
 
 from lib.analysis.judge import agreement_of, kappa_of
+from lib.answers.answers import token_encoder
 from lib.data.labelled import REFUSED, RIGHT, labelled_answers, labels_digest
 from lib.folds import assign_folds
 from lib.keys import data_file_digests
 from lib.metrics import METRIC_TITLES, right
 from lib.metrics.answers import BERT_SCORE, STRING_METRICS, refusal_rule
 from lib.metrics.overlap import Reference
-from lib.models.encoders import Encoder
 from lib.models.vectors import encode_texts
-from lib.models.weights import fetch, weights_hash
+from lib.models.weights import weights_hash
 from lib.stats import Resampling
 from lib.study import Study
 
@@ -92,8 +92,7 @@ def _scores(study: Study) -> pd.DataFrame:
 
 
 def _bert_scores(study: Study, table: pd.DataFrame) -> np.ndarray:
-    settings, found = study.profile.embedder, pd.Series(0.0, table.index)
-    encoder = Encoder(fetch(settings.weights), settings.window, "float32")
+    encoder, found = token_encoder(study), pd.Series(0.0, table.index)
     golds = table["answer"].unique().tolist()
     gold = dict(zip(golds, encoder.encode_tokens(golds), strict=True))
     for _, part in table.groupby("system"):  # the token vectors of all systems at once would fill the memory

@@ -13,7 +13,7 @@ import pandas as pd
 
 from lib.ahead.terms import terms, topic
 from lib.metrics.retrieval import gold_pages, gold_ranks, page_hit
-from lib.retrievers.tables import texts_of_pages
+from lib.retrievers.places import texts_of_pages
 from lib.schema import K, or_without_filings
 from lib.study import Study
 

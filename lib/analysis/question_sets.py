@@ -30,7 +30,7 @@ from lib.metrics.frame import Metrics
 from lib.other_sets import KNOWN
 from lib.published import METRICS_FILE, Published
 from lib.retrievers import bm25
-from lib.retrievers.tables import texts_of_pages
+from lib.retrievers.places import texts_of_pages
 from lib.schema import Condition, K, StudyError
 from lib.stats import Resampling, columns_of, percentiles, resampled_sums
 from lib.store import FRAME

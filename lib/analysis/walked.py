@@ -16,7 +16,9 @@ from lib.answers.calculation import named_filings
 from lib.method_sets import over_all_filings
 from lib.metrics.retrieval import gold_pages, gold_ranks
 from lib.metrics.right import answer_right, figure
-from lib.retrievers.tables import identities, sheet_of, texts_of_pages
+from lib.retrievers.matched import identities
+from lib.retrievers.places import texts_of_pages
+from lib.retrievers.tables import sheet_of
 from lib.statements.sure import Reading, reading
 from lib.study import Study
 
@@ -96,9 +98,7 @@ def of_answers(found: Sequence[Found]) -> tuple[bool, int, int]:
 def found_of(study: Study, question: pd.Series, run: pd.DataFrame, ranks: tuple[int | None, ...], k: int) -> Found:
     """What a run has for a question, and what is read from its pages; a reading that is not sure is no answer."""
     places, named = places_of(run, question["question_id"], k), named_filings(study)[question["question_id"]]
-    read = reading(
-        question["question"], named, [sheet_of(study, *one) for one in places], [*identities(study).values()]
-    )
+    read = reading(question["question"], named, [sheet_of(study, *one) for one in places], identities(study, False))
     if not read.is_sure:
         return Found(places, ranks, read, "no answer")
     has_figure = bool(question["answer"]) and figure(question["answer"], question["question"]) is not None

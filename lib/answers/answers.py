@@ -84,7 +84,8 @@ def score(study: Study, written: Answers, measure: Callable = answer_metrics) ->
 
 
 @memoized
-def _token_encoder(study: Study) -> Encoder | OnnxEncoder:
+def token_encoder(study: Study) -> Encoder | OnnxEncoder:
+    """The study's encoder in single precision, for vectors of tokens."""
     return load_encoder(fetch(study.profile.embedder.weights), study.profile.embedder.window, "float32")
 
 
@@ -92,7 +93,7 @@ def bert_scores(study: Study, written: Answers) -> pd.DataFrame:
     """BERTScore of the answers by the study's encoder as METRIC_COLUMNS; 0 for an answer that was never written."""
 
     def measure(questions: pd.DataFrame) -> pd.DataFrame:
-        encoder = _token_encoder(study)
+        encoder = token_encoder(study)
         both = (encoder.encode_tokens(questions[column].tolist()) for column in ("prediction", "answer"))
         values = [BERT_SCORE.function(*pair) for pair in zip(*both, strict=True)]
         return long_frame(pd.Series(values, questions["question_id"]), BERT_SCORE.name)

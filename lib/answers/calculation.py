@@ -11,14 +11,14 @@ from itertools import chain
 import pandas as pd
 
 from lib.answers.answers import Answers, answers, asked, context_params, score
-from lib.answers.pages_read import pages_read
-from lib.answers.prompt_context import NONE, Context
+from lib.answers.prompt_context import NONE, Context, pages_read
 from lib.files import digest_of_file
 from lib.filings.identity import filings_named
 from lib.keys import data_file_digests
 from lib.method import memoized
 from lib.metrics.right import right_metrics
-from lib.retrievers.tables import identities, sheet_of
+from lib.retrievers.matched import identities
+from lib.retrievers.tables import sheet_of
 from lib.statements.formulas import data_files
 from lib.statements.several import answer_to
 from lib.study import Study
@@ -37,7 +37,7 @@ WAYS = {"calculation": (True, True), "calculation-only": (False, True), "calcula
 def named_filings(study: Study) -> dict[str, dict[str, tuple[str, ...]]]:
     """The filings of the company that each question names, with the company's names; none where it names none."""
     study.need_filings("reading tables for a question")
-    questions, filings = study.questions, [*identities(study).values()]
+    questions, filings = study.questions, identities(study, False)
     by_question = filings_named(questions["question"].tolist(), filings)
     return dict(zip(questions["question_id"], by_question, strict=True))
 

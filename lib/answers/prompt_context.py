@@ -96,6 +96,12 @@ def first_chunks(study: Study, wanted: Context) -> pd.DataFrame:
     return top.sort_values(["question_id", "rank"], ignore_index=True)
 
 
+@memoized
+def pages_read(study: Study, wanted: Context) -> pd.DataFrame:
+    """The pages of the first chunks of a context's run: question_id, doc_name and page, each once, best first."""
+    return first_chunks(study, wanted)[["question_id", "doc_name", "page"]].drop_duplicates(ignore_index=True)
+
+
 def chunks_retrieved(study: Study, wanted: Context) -> pd.DataFrame:
     """The chunks that may give segments, with their text: COLUMNS, best rank first; none without retrieval."""
     if wanted.method == NONE:

@@ -77,9 +77,16 @@ def build_book(names: Names, jobs: int = 0, check: Callable[[Study], None] | Non
         check: called before a run with models that only the hub has; its error ends the run before it begins.
         say: progress callback, one line per call.
     """
-    started = time.perf_counter()
-    study, given = open_named(names, "book"), names._asdict()
+    started, study = time.perf_counter(), open_named(names, "book")
     index = ROOT / "book" / "_build" / study.dataset.name / "html" / "index.html"
+    with study.alone():
+        _build(study, names._asdict(), index, jobs, check, say)
+    say(f"book: {index}\n{time.perf_counter() - started:.0f} s")
+
+
+def _build(
+    study: Study, given: dict[str, object], index: Path, jobs: int, check: Callable[[Study], None] | None, say: Callable
+) -> None:
     inputs, one_writes = inputs_of(study, given), Lock()
     changed = changed_chapters(study, inputs)
 
@@ -111,7 +118,6 @@ def build_book(names: Names, jobs: int = 0, check: Callable[[Study], None] | Non
         study.write(STAMPS, json.dumps(stamps(study, inputs) | {BOOK: index.parent.name}, indent=1) + "\n")
         for line in report(study):
             say(line)
-    say(f"book: {index}\n{time.perf_counter() - started:.0f} s")
 
 
 def is_current(study: Study, index: Path) -> bool:

@@ -28,8 +28,9 @@ from lib.data.locate import UNSEEN, unseen_questions
 from lib.data.pdf import picture
 from lib.filings.identity import asked_period
 from lib.other_sets import unseen_study, with_text
-from lib.retrievers.matched import fits_best
-from lib.retrievers.tables import identities, sheet_of, texts_of_pages
+from lib.retrievers.matched import fits_best, identities
+from lib.retrievers.places import texts_of_pages
+from lib.retrievers.tables import sheet_of
 from lib.schema import K, StudyError, or_without_filings
 from lib.show.display import markdown_table
 from lib.show.markup import Markup, escape
@@ -59,7 +60,7 @@ def walked(study: Study, example: Study, runs: Mapping[str, pd.DataFrame]) -> di
     question, found = chosen(example, runs, K)
     pair, read = wrong_and_missed(question, found, K), [*found.values()][-1].read
     cells = read.result.cells if read.is_sure else ()
-    fits = fits_best([question["question"]], filings := [*identities(example).values()])[0]
+    fits = fits_best([question["question"]], filings := identities(example, False))[0]
     return {
         "question": question,
         "n": len(example.questions),
@@ -99,7 +100,7 @@ def what_is_asked(example: Study, question: pd.Series) -> Markup:
 def company_of(example: Study, question: pd.Series) -> str:
     """The company that a question names, as its filings are described; empty where none of them has a filing."""
     named = named_filings(example)[question["question_id"]]
-    return next((filing.company for name, filing in identities(example).items() if name in named), "")
+    return next((filing.company for filing in identities(example, False) if filing.doc_name in named), "")
 
 
 def spoken_formula(formula: str) -> str:

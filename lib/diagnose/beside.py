@@ -15,7 +15,7 @@ from lib.method_sets import baselines, best_standard, in_comparisons
 from lib.metrics.frame import Metrics
 from lib.metrics.retrieval import marked
 from lib.published import METRICS_FILE
-from lib.retrievers.tables import texts_of_pages
+from lib.retrievers.places import texts_of_pages
 from lib.schema import CONDITIONS, Condition, StudyError
 from lib.study import Study
 

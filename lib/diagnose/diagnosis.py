@@ -20,7 +20,7 @@ from lib.methods import METHODS
 from lib.metrics.frame import Metrics
 from lib.metrics.losses import losses_of
 from lib.published import Published
-from lib.retrievers.tables import texts_of_pages
+from lib.retrievers.places import texts_of_pages
 from lib.schema import IN_WORDS, StudyError
 from lib.stats import DIFFERENCE, Resampling, columns_of
 from lib.studies import open_study

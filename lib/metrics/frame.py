@@ -35,11 +35,6 @@ class Metric:
     ] = ()  # of a measure over distinct pages or filings; other depths are the profile's, in chunks
     is_numeric: bool = False  # an answer metric that only questions with a number as answer have
 
-    @property
-    def in_words(self) -> str:
-        """The title within a sentence: ``page recall``, but ``nDCG``."""
-        return self.title if any(map(str.isupper, self.title[1:])) else self.title.lower()
-
 
 def long_frame(values: pd.Series, metric: str, k: int | None = None) -> pd.DataFrame:
     """One value a question as rows of the metrics frame: question_id, metric, k (nullable Int64), value."""

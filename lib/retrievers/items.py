@@ -18,7 +18,7 @@ from lib.filings.identity import Identity, asked_period, filings_named
 from lib.method import Search, memoized
 from lib.retrievers import matched
 from lib.retrievers.rewritten import hybrid_scores
-from lib.retrievers.tables import identities, sheet_of
+from lib.retrievers.tables import sheet_of
 from lib.statements.asked import Wanted, asked_for
 from lib.statements.formulas import data_files, items, names_in
 from lib.statements.labels import kinds
@@ -63,7 +63,7 @@ def words_of(name: str, otherwise: str = "") -> str:
 @memoized
 def parts(search: Search) -> list[Parts]:
     """The parts of each question."""
-    filings = [*identities(search).values()]
+    filings = matched.identities(search, False)
     return [parts_of(question, filings) for question in search.questions["question"]]
 
 

@@ -22,6 +22,12 @@ def identities(search: Search, is_from_covers: bool) -> list[Identity]:
     return filing_identities(search.filings, search.pages, is_from_covers)
 
 
+@memoized
+def identity_of(search: Search) -> dict[str, Identity]:
+    """The identity of each filing from dataset fields, by doc_name, in the order of ``filings``."""
+    return {one.doc_name: one for one in identities(search, False)}
+
+
 def inputs(search: Search, *, covers: bool) -> list[list[str]]:
     """What the match depends on beside the questions, JSON-able: each filing's identity without the printed form."""
     found = (identity._asdict() for identity in identities(search, covers))

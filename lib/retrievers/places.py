@@ -1,4 +1,4 @@
-"""Which page a chunk is on, as rows of a study's frames."""
+"""Pages by filing and number: their texts, their rows in a study's frame, and which one a chunk is on."""
 
 import numpy as np
 
@@ -12,6 +12,12 @@ def page_rows(search: Search) -> dict[PageKey, int]:
     """From (doc_name, page) to the page's row in ``study.pages``."""
     keys = search.pages[["doc_name", "page"]].itertuples(index=False, name=None)
     return {key: row for row, key in enumerate(keys)}
+
+
+@memoized
+def texts_of_pages(search: Search) -> dict[PageKey, str]:
+    """The text of every page, by doc_name and page."""
+    return search.pages.set_index(["doc_name", "page"])["text"].to_dict()
 
 
 @memoized

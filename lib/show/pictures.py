@@ -8,7 +8,7 @@ from PIL import Image
 
 from lib.analysis.decomposition import locate
 from lib.data.pdf import picture
-from lib.retrievers.tables import texts_of_pages
+from lib.retrievers.places import texts_of_pages
 from lib.show.drawn import OF_DEMO, OF_FILING
 from lib.show.figures import blank
 from lib.study import Study

@@ -41,6 +41,7 @@ def study(folder, open_words) -> Study:
 def union() -> Union:
     """Four questions, the last of another set; three pages, one of each company; gold is the own company's page."""
     questions = pd.DataFrame({"company": ["ash", "ash", "birch", "cedar"], "set": ["own"] * 3 + ["other"]})
+    questions["question_id"] = ["q0", "q1", "q2", "q3"]
     rows, columns = np.divmod(np.arange(12), 3)
     page_companies = np.array(["ash", "birch", "cedar"])
     gold = page_companies[columns] == questions["company"].to_numpy()[rows]
@@ -48,4 +49,4 @@ def union() -> Union:
     views = {"plain": ["plain"], "span": ["span"]}
     pool, twins = Pool(rows, columns, table, gold, views), np.eye(4, dtype=bool)
     twins[[0, 2], [2, 0]] = True  # what is asked of ash is also asked of birch
-    return Union(questions, pool, gold, np.ones(4, int), page_companies, gold, twins)
+    return Union(questions, pool, gold, np.ones(4, int), page_companies, gold, twins, np.eye(4, dtype=bool))

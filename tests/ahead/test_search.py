@@ -23,7 +23,7 @@ LEARNT = SimpleNamespace(  # scores by the feature ``span``
 )
 
 
-def test_sets_weigh_the_same_and_training_reads_questions_and_pages_of_its_companies_alone(union, monkeypatch):
+def test_sets_weigh_the_same_and_training_reads_questions_and_pages_of_its_companies_alone(union):
     assert union.weights.tolist() == pytest.approx([4 / 6, 4 / 6, 4 / 6, 2])
     numbers = sets.fold_numbers(union.questions, 2, 13)
     assert set(numbers) == {"ash", "birch", "cedar"}
@@ -34,9 +34,19 @@ def test_sets_weigh_the_same_and_training_reads_questions_and_pages_of_its_compa
     assert set(union.pool.rows[sets.training_pairs(union, {"ash", "cedar"}, ("own",))]) == {0, 1}
     strict = sets.training_pairs(union, {"ash", "cedar"}, ("own", "other"), "template")
     assert set(union.pool.rows[strict]) == {1, 3}  # 0 has a twin about birch
-    monkeypatch.setattr(sets.np, "isin", lambda values, _: np.ones(len(values), bool))
-    with pytest.raises(LeakError, match="birch"):
+    union.copies[[1, 2], [2, 1]] = True
+    with pytest.raises(LeakError, match="^q1: nearly one text"):
         sets.training_pairs(union, {"ash", "cedar"}, ("own", "other"))
+    assert sets.training_pairs(union, {"ash", "birch"}, ("own", "other")).any(), "no copy is held out"
+
+
+def test_copies_are_nearly_one_text_or_have_gold_pages_of_one_text():
+    asked = ["What was the net income of Ash in 2021?", "What was the net income of Ash in 2021?!", "Who audits Birch?"]
+    questions = pd.DataFrame({"question": [*asked, "Who leads Cedar?"], "doc_name": ["A", "B", "B", "C"]})
+    questions["gold_pages"] = [[0], [0], [1], [0, 1]]
+    pages = {("A", 0): "one", ("B", 0): "two", ("B", 1): "same", ("C", 0): "", ("C", 1): "same"}
+    found = sets.copies(questions, pages)
+    assert {(int(a), int(b)) for a, b in np.argwhere(np.triu(found, 1))} == {(0, 1), (2, 3)}
 
 
 def test_share_zero_is_the_untrained_sum_and_one_the_learnt_order(union):
@@ -66,10 +76,10 @@ def test_trees_find_what_decides_and_the_same_data_gives_the_same_trees():
     table = pd.DataFrame(np.random.default_rng(0).normal(size=(240, 3)), columns=["span", "words", "page_place"])
     rows, columns = np.divmod(np.arange(240), 12)
     gold = columns == table["span"].to_numpy().reshape(20, 12).argmax(axis=1)[rows]
-    asked = pd.DataFrame({"company": ["ash"] * 20, "set": "own"})
+    asked = pd.DataFrame({"company": ["ash"] * 20, "set": "own", "question_id": [f"q{row}" for row in range(20)]})
     views = {"span": ["span"], "words": ["words"], "page": ["page_place"]}
     pool, pages = Pool(rows, columns, table, gold, views), np.array(["ash"] * 12)
-    union = sets.Union(asked, pool, gold, np.ones(20), pages, gold, gold)
+    union = sets.Union(asked, pool, gold, np.ones(20), pages, gold, gold, np.eye(20, dtype=bool))
     first, again = (ranker.fit(STUDY, union, {"ash"}, ("own",), ranker.WHOLE) for _ in range(2))
     assert first.feature_name()[first.feature_importance("gain").argmax()] == "span"
     assert first.model_to_string() == again.model_to_string()
