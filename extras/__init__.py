@@ -1,1 +1,1 @@
-"""Commands beside the book: publishing, verifying, measuring, training and exports. No chapter needs them."""
+"""Commands beside the book: publishing, verifying, measuring and training. No chapter needs them."""

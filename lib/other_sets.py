@@ -1,6 +1,7 @@
 """Other question sets than a study's, and the study's under another profile, opened as the study was.
 
-A function that may find nothing here or published of another set says so in its first line; no other module opens one.
+A function that may find nothing here or published of another set says so in its first line; no other module of ``lib``
+opens one.
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,1 +1,1 @@
-"""Training of the page scorer that only a maintainer starts: folds ahead of the book, mistakes, the exported model."""
+"""Training of the page scorer that only a maintainer starts: folds ahead of the book, and mistakes."""

@@ -22,7 +22,7 @@ TOLERANCES = {metric.name: metric.tolerance for metric in METRICS.values() if me
 TITLED = TOLERANCES | {METRIC_TITLES[name]: tolerance for name, tolerance in TOLERANCES.items()}
 SCORE_TOLERANCE = 0.01  # of a ranked chunk's score, likewise: three times what another processor's bfloat16 changes
 SINGLE = 0.2  # share of chunks that one alone of two builds of an approximate index finds: twice the most that was seen
-COMPARED = "method condition question_id what published fresh difference tolerance verdict".split()
+COLUMNS = "method condition question_id what published fresh difference tolerance verdict".split()
 TIMES = re.compile(r"\((?:s|ms|MiB)\)$|_s$|_ms$|seconds|Unit", re.IGNORECASE)
 NUMBER = re.compile(r"[-−+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 
@@ -128,8 +128,8 @@ def difference(published: str | None, fresh: str | None) -> float:
 
 
 def judged(both: pd.DataFrame, value: str, difference: Sequence[float], exact: float = EXACT) -> pd.DataFrame:
-    """COMPARED of an outer merge with ``<value>_published`` and ``_fresh``; a row of one side alone differs."""
+    """COLUMNS of an outer merge with ``<value>_published`` and ``_fresh``; a row of one side alone differs."""
     both = both.rename(columns={f"{value}_published": "published", f"{value}_fresh": "fresh"})
     both = both.assign(difference=pd.Series(difference, both.index, dtype=float).fillna(float("inf")))
     limits = [both["difference"] <= exact, both["difference"] <= both["tolerance"]]
-    return both.assign(verdict=np.select(limits, ["equal", "within"], "differs"))[COMPARED]
+    return both.assign(verdict=np.select(limits, ["equal", "within"], "differs"))[COLUMNS]

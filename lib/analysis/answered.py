@@ -67,7 +67,7 @@ RANKER = "ahead_general"
 #: The ways to cut filings that Yepes et al. compare by their answers.
 CHUNKINGS_READ = ("fixed_128", "fixed_256", "fixed_512", "element_keywords", "element_summary", "element_prefix")
 
-COMPARED = ["metric", "context", "n", *DIFFERENCE, "p_holm", "verdict"]
+GAINS = ["metric", "context", "n", *DIFFERENCE, "p_holm", "verdict"]
 
 
 def summarise_answers(
@@ -116,7 +116,7 @@ def right_levels(study: Study, by_way: pd.DataFrame, contexts: Sequence[Context]
 
 
 def right_gains(study: Study, by_way: pd.DataFrame, contexts: Sequence[Context]) -> pd.DataFrame:
-    """Each context less the best baseline's, by way (p corrected within it): COMPARED, ``way``, the share ``right`` of
+    """Each context less the best baseline's, by way (p corrected within it): GAINS, ``way``, the share ``right`` of
     the context with its ends."""
     levels, parts = right_levels(study, by_way, contexts).set_index(["way", "context"]), []
     levels = levels[["mean", "low", "high"]].set_axis(["right", "right_low", "right_high"], axis=1)
@@ -162,14 +162,14 @@ def calculated_on(study: Study, metrics: Metrics, k: int) -> pd.DataFrame:
 
 
 def compared(study: Study, metrics: Metrics, contexts: Sequence[Context], wanted: Sequence[str]) -> pd.DataFrame:
-    """Every context against the best baseline's, by metric: COMPARED, p corrected within a metric."""
+    """Every context against the best baseline's, by metric: GAINS, p corrected within a metric."""
     parts = []
     for metric in wanted:
         values = {c.name: metrics[c.run, metric, None] for c in contexts}
         if len(reference := values.pop(BEST_BASELINE)):  # else there is no question of the kind that it measures
             found = Resampling.of(study).compare(reference, values)
             parts.append(found.rename_axis("context").reset_index().assign(metric=metric))
-    return pd.concat(parts, ignore_index=True)[COMPARED] if parts else pd.DataFrame(columns=COMPARED)
+    return pd.concat(parts, ignore_index=True)[GAINS] if parts else pd.DataFrame(columns=GAINS)
 
 
 def word_share(evidence: str, text: str) -> float:

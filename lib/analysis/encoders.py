@@ -26,7 +26,7 @@ from lib.study import Study
 FACTORS = ("encoder", "match", "order", "training")
 LOSSES = {"lost": "document", "inside": "page", "found": "found"}  # as columns name the parts of lib.metrics.losses
 CELLS_READ = ("embedder", "page_scorer", "page_scorer_light", "run")
-COMPARED = {"reference_mean": "first", "mean": "second"} | {name: name for name in (*DIFFERENCE, "p_holm")}
+CHANGED = {"reference_mean": "first", "mean": "second"} | {name: name for name in (*DIFFERENCE, "p_holm")}
 #: Rows of the figure of both encoders.
 DRAWN = "dense multi_hyde_rerank dense_records hybrid_rrf_records page_scorer_light_order_records".split()
 MATCH, GIVEN, ALL = "filings matched", "filing given", "all filings"  # what a run searches
@@ -41,7 +41,7 @@ def pairs(study: Study, run: tuple[str, str] | None = None) -> dict[str, tuple[S
 
 def changes(first: Study, second: Study, k: int) -> pd.DataFrame:
     """The runs that both have and that the encoder changes: method, condition, ``searched`` (ALL, MATCH or GIVEN) and,
-    behind each of LOSSES, what COMPARED names: both means, their difference and interval, Holm's p over the runs."""
+    behind each of LOSSES, what CHANGED names: both means, their difference and interval, Holm's p over the runs."""
     shared = [run for run in measured(second.profile) if run in set(measured(first.profile))]
     shared = [run for run in shared if run[1] != CONDITIONS[2]]  # given the pages, no encoder can lose one
     shared = [run for run in shared if all(one.has_run(*run) for one in (first, second))]
@@ -54,7 +54,7 @@ def changes(first: Study, second: Study, k: int) -> pd.DataFrame:
     for what, part in LOSSES.items():
         reference, others = ({run: parts[part] for run, parts in of.items()} for of in (before, after))
         found = draws.compare(reference, others).reset_index(drop=True)
-        table = table.join(found[[*COMPARED]].rename(columns=COMPARED).add_prefix(f"{what}_"))
+        table = table.join(found[[*CHANGED]].rename(columns=CHANGED).add_prefix(f"{what}_"))
     return table
 
 

@@ -25,7 +25,7 @@ MAX_ENDED = 0.05  # the share of the questions whose list may end before a budge
 SIZES = ("fixed_128", "fixed_256", "fixed_512")
 SEARCHES = ("dense", "bm25", "hybrid_rrf", *SIZES, *(f"hybrid_{name}" for name in SIZES))
 #: Searches of all filings and after the metadata match, over chunks of several sizes, and trained rows.
-COMPARED = (*SEARCHES, *(f"{name}_{by}" for by in ("records", "covers") for name in SEARCHES), "ahead", "ahead_general")
+COUNTED = (*SEARCHES, *(f"{name}_{by}" for by in ("records", "covers") for name in SEARCHES), "ahead", "ahead_general")
 DRAWN = ("dense", "fixed_128", "hybrid_rrf_records", "fixed_128_records", "ahead")
 TESTED_AT = 4096  # tokens, about as many as five chunks of the study have
 #: Short chunks after the metadata match, which are tested against long ones, and the better of them against Ahead.
@@ -75,14 +75,14 @@ def _recalls(study: Study, method: str) -> pd.DataFrame:
 
 
 def values(study: Study, methods: Collection[str]) -> pd.DataFrame:
-    """Each of MEASURES within each budget of those of the methods that are COMPARED and that the study's profile runs
+    """Each of MEASURES within each budget of those of the methods that are COUNTED and that the study's profile runs
     over all filings: questions × (method, metric, tokens).
 
     A list that ends before the budget counts with what it has. There is no column where more than MAX_ENDED of the
     lists do, nor for a method that is not published in tokens and cannot be measured without the filings.
     """
     parts, here = {}, {*methods} & {*over_all_filings(study.profile)}
-    for name in [name for name in COMPARED if name in here]:
+    for name in [name for name in COUNTED if name in here]:
         try:
             found = recalls(study, name)
         except NeedsFilings:

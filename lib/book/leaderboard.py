@@ -145,7 +145,7 @@ def within_tokens(study: Study) -> dict[str, pd.DataFrame]:
     found = {}
     studies = with_other_sets(study) if published_beside(study) else {study.dataset.name: study}
     for name, one in studies.items():
-        wanted = budget.ROWS if one.has_text and one is not study else reading.COMPARED
+        wanted = budget.ROWS if one.has_text and one is not study else reading.COUNTED
         recall = reading.within(reading.values(one, wanted), "page_recall")
         found[name] = means(recall, Resampling.of(one))
     return found

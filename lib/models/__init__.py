@@ -1,1 +1,1 @@
-"""Models: their weights, encoders, index, generator and page scorer."""
+"""Models: their weights, encoders, rerankers, generators and what they wrote, and the index of vectors."""
