@@ -9,6 +9,7 @@ import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from lib.book.notebooks import read_stages
 from lib.book.outcomes import add_kinds, outcomes
 from lib.data.dataset import links_of
 from lib.data.locate import UNSEEN, unseen_questions
-from lib.data.pdf import drawn
+from lib.data.pdf import picture
 from lib.diagnose.run_file import read_docnos
 from lib.diagnose.stored import stored_runs
 from lib.evaluation import means_at, read_summary
@@ -29,7 +30,7 @@ from lib.method_sets import TRAINED, best_standard, measured
 from lib.models.written import read_records
 from lib.other_sets import published_beside
 from lib.published import Published
-from lib.schema import Condition, K, NeedsFilings
+from lib.schema import Condition, K, NeedsFilings, StudyError
 from lib.study import Study
 
 MAX_TEXT = 500
@@ -185,12 +186,20 @@ def draw_pictures(study: Study, data: dict) -> None:
         from PIL import Image
 
         texts = study.dataset.evidence.groupby(["question_id", "page"])["text"].agg("\n".join)
-        for file, (question_id, doc_name, page, is_gold) in wanted.items():
+
+        def draw(file: str) -> None:
+            question_id, doc_name, page, is_gold = wanted[file]
             marked = texts.get((question_id, page), "") if is_gold else ""
-            picture = drawn(str(study.dataset.source(doc_name)), page, PICTURES["dpi"], marked)
-            Image.open(io.BytesIO(picture)).save(target / file, "WEBP", quality=PICTURES["quality"])
+            with suppress(StudyError):  # a page that cannot be drawn has no picture
+                drawn = picture(study.dataset.source(doc_name), page, PICTURES["dpi"], marked)
+                Image.open(io.BytesIO(drawn)).save(target / file, "WEBP", quality=PICTURES["quality"])
+
+        with ThreadPoolExecutor(2) as pool:  # each page is drawn by a process of its own
+            [*pool.map(draw, wanted)]
 
     params = {"dataset": study.dataset.fingerprint, "wanted": [*wanted.values()], **PICTURES}
     entry = study.store.files("explorer/pictures", params, compute)
-    for file in wanted:
+    for file in entry.names:
         study.link(entry.path / file, f"explorer/{file}")
+    for question in data["questions"]:
+        question["pictures"] = [one for one in question["pictures"] if one["file"] in entry.names]

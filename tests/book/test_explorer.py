@@ -9,6 +9,7 @@ import pytest
 from selenium.common.exceptions import StaleElementReferenceException
 from selenium.webdriver.support.ui import WebDriverWait
 
+from lib.book import explorer
 from lib.book.explorer import calculated, explorer_data, published_data, script, with_texts, written
 from lib.book.outcomes import gold_ranks, outcomes
 from lib.data.dataset import links_of, read_dataset
@@ -18,6 +19,7 @@ from lib.diagnose.stored import store_run
 from lib.files import ROOT, write_atomically
 from lib.published import Published
 from lib.schema import RUN_COLUMNS
+from lib.studies import open_study
 from tests.browser import open_page
 from tests.small import HOSTILE
 
@@ -54,6 +56,16 @@ def test_every_question_has_its_ranks_in_every_run_those_that_were_diagnosed_her
     assert (first["ranks"]["standard"][1], [first["places"][one] for one in first["top"][1]]) == ([0], [[0, 1]])
     assert (second["ranks"]["standard"][1], second["top"][1]) == ([0], [])
     assert [item["kind"] for item in second["written"]] == ["hyde", "answer"]
+
+
+def test_a_page_that_cannot_be_drawn_has_no_picture(tmp_path):
+    study = open_study("demo", artifacts=tmp_path)
+    asked = [{"id": f"q{page}", "doc": 0, "gold": [page], "top": [[]], "pictures": []} for page in (1, 999)]
+    about = {"methods": [{"name": "bm25"}], "best": "bm25", "docs": [{"name": study.filings["doc_name"].iloc[0]}]}
+    explorer.draw_pictures(study, about | {"questions": asked})
+    (picture,) = asked[0]["pictures"]
+    assert (picture["page"], picture["of"], asked[1]["pictures"]) == (1, "gold page", [])
+    assert (study.outputs / "explorer" / picture["file"]).is_file()
 
 
 def test_another_page_answers_and_kinds_follow_from_the_run_for_every_method(monkeypatch):
