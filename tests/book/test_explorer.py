@@ -60,9 +60,9 @@ def test_every_question_has_its_ranks_in_every_run_those_that_were_diagnosed_her
 
 def test_a_page_that_cannot_be_drawn_has_no_picture(tmp_path):
     study = open_study("demo", artifacts=tmp_path)
-    asked = [{"id": f"q{page}", "doc": 0, "gold": [page], "top": [[]], "pictures": []} for page in (1, 999)]
-    about = {"methods": [{"name": "bm25"}], "best": "bm25", "docs": [{"name": study.filings["doc_name"].iloc[0]}]}
-    explorer.draw_pictures(study, about | {"questions": asked})
+    asked = {"doc": study.filings["doc_name"].iloc[0], "top": [[]]}
+    asked = [asked | {"id": f"q{page}", "gold": [page], "pictures": []} for page in (1, 999)]
+    explorer.draw_pictures(study, {"methods": [{"name": "bm25"}], "best": "bm25", "docs": [], "questions": asked})
     (picture,) = asked[0]["pictures"]
     assert (picture["page"], picture["of"], asked[1]["pictures"]) == (1, "gold page", [])
     assert (study.outputs / "explorer" / picture["file"]).is_file()
