@@ -24,8 +24,8 @@ from lib import runs
 from lib.cache import Cache
 from lib.data.chunks import load_tokenizer, split_pages
 from lib.data.layout import Dataset
-from lib.data.pages import check_gold, extract_pages
-from lib.files import ARTIFACTS, INDEX, digest_of, temporary_path, write_atomically
+from lib.data.pages import check_gold, extract_pages, hint_of_shift
+from lib.files import ARTIFACTS, INDEX, digest_of, report, temporary_path, write_atomically
 from lib.keys import settings_of
 from lib.method import Chunking, Method, Search
 from lib.models.generator import open_generator
@@ -107,6 +107,8 @@ class Study:
             pages = self._text("pages", params, lambda: extract_pages(self.dataset), PAGES_VERSION)
             params |= {"questions": self.dataset.fingerprint}
             self.store.frame("gold", params, lambda: check_gold(self.dataset, pages))
+            if hint := hint_of_shift(self.dataset, pages):
+                report(hint)
             return pages
 
         return self.with_chunks("").memo("pages", read)
