@@ -27,7 +27,7 @@ from lib.data.layout import Dataset
 from lib.data.pages import check_gold, extract_pages, hint_of_shift
 from lib.files import ARTIFACTS, INDEX, digest_of, report, temporary_path, write_atomically
 from lib.keys import settings_of
-from lib.method import Chunking, Method, Search
+from lib.method import Chunking, Method, Search, unknown_method
 from lib.models.generator import open_generator
 from lib.models.prompts import Generator
 from lib.models.weights import fetch, weights_hash
@@ -245,9 +245,9 @@ class Study:
     # runs
 
     def method(self, name: str) -> Method:
-        """A row of the method table; a StudyError that lists the names where there is none."""
+        """A row of the method table; a StudyError that names the nearest ones where there is none."""
         if name not in self.methods:
-            raise StudyError(f"unknown method {name!r}; choose from {', '.join(self.methods)}")
+            raise unknown_method(name, self.methods)
         return self.methods[name]
 
     def run(self, name: str, condition: Condition = "standard") -> pd.DataFrame:

@@ -376,6 +376,20 @@ def test_a_new_folder_has_records_from_covers_and_nothing_is_written_over(folder
     assert str(folder.root) in told(folder.root, again).splitlines()[-1]
 
 
+def test_a_new_folder_of_page_text_has_records_from_it_and_no_folder_for_pdfs(filings):
+    (filings.root / "data" / "test_document_information.jsonl").unlink()
+    (filings.root / "pdfs").rmdir()
+    filings.text("BROKEN_2020_10K", "a").write_text("{")
+    made = new_folder(filings.root)
+    assert [(one["doc_name"], one["company"]) for one in made.filings] == [
+        (ACME, "Acme Corporation"),
+        (BOLT, "Bolt Inc."),
+    ]
+    assert [problem.partition(":")[0] for problem in made.problems] == ["pages/BROKEN_2020_10K.jsonl line 1"]
+    assert not (filings.root / "pdfs").exists()
+    assert told(filings.root, made).splitlines()[-1].startswith("      3. make measure")
+
+
 def test_a_new_folder_without_filings_says_where_to_put_them_and_has_a_name_of_its_own(tmp_path):
     made = new_folder(tmp_path / "mine")
     assert str(tmp_path / "mine" / "pdfs") in told(tmp_path / "mine", made).splitlines()[-1]
