@@ -33,7 +33,7 @@ def measure(study: Study, names: Sequence[str] | str = "all", say=print) -> Path
     Args:
         study: opened with the chapter ``measure``.
         names: of methods; ``all`` that the profile measures, which is what may be published.
-        say: called with each method's name, page recall under its first condition, and seconds.
+        say: called with each method's name, page recall under its first condition, number of questions, and seconds.
     """
     wanted = None
     if names != "all":
@@ -44,8 +44,8 @@ def measure(study: Study, names: Sequence[str] | str = "all", say=print) -> Path
     for name, pairs in groupby(wanted or measured(study.profile), key=itemgetter(0)):
         started = time.perf_counter()
         found += (rows := [evaluate(study, *pair) for pair in pairs])
-        recall = rows[0].query("metric == 'page_recall' and k == 5")["value"].mean()
-        say(f"{name}: page recall@5 {recall:.2f}, {time.perf_counter() - started:.0f} s")
+        recall = rows[0].query("metric == 'page_recall' and k == 5")["value"]
+        say(f"{name}: page recall@5 {recall.mean():.2f}, n = {len(recall)}, {time.perf_counter() - started:.0f} s")
     features(study)  # this, the verdicts and calculated answers are what a chapter compares sets by
     if not wanted:
         metrics = pd.concat(found, ignore_index=True)

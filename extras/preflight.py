@@ -59,8 +59,13 @@ def preflight(study: Study, say=print) -> None:
         say(f"preflight: {about}")
         if not found or found[1] < ROOM * largest:
             problems.append(f"{about}; take PROFILE=default")
-    hours = (download_gib * GIB / DOWNLOAD_BYTES_A_SECOND + estimate_s(study.profile, n_filings, n_questions)) / 3600
-    say(f"preflight: time: roughly {hours:.1f} hours for {n_filings} filings and {n_questions} questions on one GPU")
+    asked = f"{n_filings} filings and {n_questions} questions"
+    if models:
+        hours = download_gib * GIB / DOWNLOAD_BYTES_A_SECOND + estimate_s(study.profile, n_filings, n_questions)
+        say(f"preflight: time: roughly {hours / 3600:.1f} hours for {asked} on one GPU")
+    else:
+        of_this_machine = f"the models of {study.profile.name} run on this machine's processor, which is not estimated"
+        say(f"preflight: time: nothing needs a GPU; for {asked} {of_this_machine}")
     if problems:
         raise StudyError("; ".join(problems))
 

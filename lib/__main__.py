@@ -141,7 +141,7 @@ def index(names: Names, to: Path | None) -> None:
 @commands.command()
 @argument("folder", type=PATH)
 def new(folder: Path) -> None:
-    """Start a dataset in FOLDER: write document information from the PDFs' cover pages, and a file for questions."""
+    """Start a dataset in FOLDER: write document information from the filings' covers, and a file for questions."""
     from lib.data.skeleton import new_folder, told
 
     echo(told(folder, new_folder(folder)))

@@ -14,7 +14,7 @@ from lib.method import memoized
 from lib.metrics import METRICS, answers, overlap, pooled, retrieval, right
 from lib.metrics.frame import Metrics
 from lib.published import ANSWERS_FILE, METRICS_FILE
-from lib.schema import CONDITIONS, Condition, K, StudyError
+from lib.schema import CONDITIONS, IN_WORDS, Condition, K, StudyError
 from lib.stats import Resampling
 from lib.store import Entry
 from lib.study import Study
@@ -69,7 +69,8 @@ def _measured(
     ks = study.profile.metrics.ks
     parts = [retrieval.retrieval_metrics(run, study.questions, ks)]
     if texts is not None:
-        parts.append(overlap.overlap_metrics(run, texts, study.questions, ks, study.cache.rows))
+        label = f"overlap of {method}, {IN_WORDS[condition]}"
+        parts.append(overlap.overlap_metrics(run, texts, study.questions, ks, study.cache.rows, label))
     table = pd.concat(parts, ignore_index=True).assign(method=method, condition=condition)[METRIC_COLUMNS].astype(TYPES)
     ten_digits = table["value"].map(lambda value: float(f"{value:.10g}"))
     return in_order(table.assign(value=ten_digits), study.questions)

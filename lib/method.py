@@ -1,7 +1,8 @@
 """What a retriever is, what it may see of a study, and values that stay in memory."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from functools import partial, wraps
 from inspect import signature
 from pathlib import Path
@@ -16,7 +17,7 @@ from lib.data.layout import Dataset
 from lib.models.prompts import Generator
 from lib.models.written import GenerationLog
 from lib.profile import Settings
-from lib.schema import CONDITIONS, Condition
+from lib.schema import CONDITIONS, Condition, StudyError
 from lib.store import Store
 
 #: Families of this study, whose rows are tested together. main: the standard methods, and those that are trained;
@@ -25,6 +26,7 @@ from lib.store import Store
 #: test questions. The last two are compared with that method alone (APART).
 MAIN, MATCHED, ORDERED, GENERAL, STORED, STRICT = OWN = ("main", "matched", "ordered", "general", "stored", "strict")
 APART = (STORED, STRICT)
+MOST_NEAR, LEAST_NEAR = 3, 0.5  # methods that an unknown name may mean; the share of its letters that they have
 #: What a method does that plain search does not; after a metadata match, what else it does does not count.
 PURPOSES = (
     PLAIN := "One plain search",
@@ -147,3 +149,10 @@ def memoized(make: Callable) -> Callable:
         return search.memo((name, *bound.args[1:]), partial(make, *bound.args))
 
     return looked_up
+
+
+def unknown_method(name: object, known: Iterable[str]) -> StudyError:
+    """The error that there is no method of a name, with the nearest names."""
+    near = get_close_matches(str(name), known, MOST_NEAR, cutoff=LEAST_NEAR)
+    meant = f"is {' or '.join(near)} meant? " if near else ""
+    return StudyError(f"unknown method {name!r}; {meant}`make methods` lists all")

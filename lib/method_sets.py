@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from lib.method import APART, GENERAL, MAIN, MATCHED, OWN, SCORERS
+from lib.method import APART, GENERAL, MAIN, MATCHED, OWN, SCORERS, unknown_method
 from lib.methods import METHODS
 from lib.metrics.frame import best
 from lib.profile import Settings
@@ -49,7 +49,7 @@ def chosen(
     if not names or not isinstance(names, (list, tuple)):
         raise StudyError(f"{what} is {names!r}: give names with spaces between, such as bm25 dense")
     if unknown := [name for name in names if name not in list(METHODS)]:
-        raise StudyError(f"unknown method {unknown[0]!r}; choose from {', '.join(METHODS)}")
+        raise unknown_method(unknown[0], METHODS)
     return list(dict.fromkeys(names))
 
 

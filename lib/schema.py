@@ -1,5 +1,6 @@
 """The words of the study as types: conditions, frames and the errors a person can act on."""
 
+import shlex
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar, get_args
 
@@ -37,6 +38,16 @@ class Names(NamedTuple):
     profile: str = "default"
     results: str = USES[0]
     questions: str = ""
+
+    def make_variables(self, dataset: str = "") -> str:
+        """The variables by which ``make`` opens the same study, each behind a blank and quoted for a shell.
+
+        FinanceBench, which make takes without DATASET, is left out; ``dataset`` is then named, if it is given.
+        """
+        own = "" if self.dataset == "financebench" else self.dataset
+        profile = "" if self.profile == Names().profile else self.profile
+        variables = {"DATASET": own or dataset, "QUESTIONS": self.questions, "PROFILE": profile}
+        return "".join(f" {name}={shlex.quote(value)}" for name, value in variables.items() if value)
 
 
 class StudyError(Exception):

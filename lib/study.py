@@ -25,10 +25,10 @@ from lib import runs
 from lib.cache import Cache
 from lib.data.chunks import load_tokenizer, split_pages
 from lib.data.layout import Dataset
-from lib.data.pages import check_gold, extract_pages
-from lib.files import ARTIFACTS, INDEX, digest_of, exclusively, temporary_path, write_atomically
+from lib.data.pages import check_gold, extract_pages, hint_of_shift
+from lib.files import ARTIFACTS, INDEX, digest_of, exclusively, report, temporary_path, write_atomically
 from lib.keys import settings_of
-from lib.method import Chunking, Method, Search
+from lib.method import Chunking, Method, Search, unknown_method
 from lib.models.generator import open_generator
 from lib.models.prompts import Generator
 from lib.models.weights import fetch, weights_hash
@@ -108,6 +108,8 @@ class Study:
             pages = self._text("pages", params, lambda: extract_pages(self.dataset), PAGES_VERSION)
             params |= {"questions": self.dataset.fingerprint}
             self.store.frame("gold", params, lambda: check_gold(self.dataset, pages))
+            if hint := hint_of_shift(self.dataset, pages):
+                report(hint)
             return pages
 
         return self.with_chunks("").memo("pages", read)
@@ -244,9 +246,9 @@ class Study:
     # runs
 
     def method(self, name: str) -> Method:
-        """A row of the method table; a StudyError that lists the names where there is none."""
+        """A row of the method table; a StudyError that names the nearest ones where there is none."""
         if name not in self.methods:
-            raise StudyError(f"unknown method {name!r}; choose from {', '.join(self.methods)}")
+            raise unknown_method(name, self.methods)
         return self.methods[name]
 
     def run(self, name: str, condition: Condition = "standard") -> pd.DataFrame:

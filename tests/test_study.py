@@ -152,7 +152,7 @@ def test_a_run_depends_on_the_options_of_its_row_and_on_what_else_it_reads(lined
 @pytest.mark.parametrize(
     ("name", "error", "culprit"),
     [
-        ("bm52", StudyError, "'bm52'; choose from bm25, lines"),
+        ("bm52", StudyError, "'bm52'; is bm25 meant"),
         ("undeclared", UndeclaredSetting, "undeclared reads the section 'hyde'"),
         ("peeking", AttributeError, "'published'"),
         ("borrowing", AttributeError, "'lines'"),

@@ -4,7 +4,7 @@ The tree was written by people who had seen these scores, so that those of its l
 has its page recall on every question set that measures it, from :func:`lib.analysis.budget.by_budget`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import pandas as pd
@@ -65,6 +65,11 @@ def paths(tree: Fork | Leaf, before: tuple[tuple[str, bool], ...] = ()) -> Itera
         yield from paths(tree.no, (*before, (tree.question, False)))
 
 
+def measuring(study: Study, methods: Iterable[str]) -> str:
+    """The command that measures rows of a study."""
+    return f'make measure{study.names.make_variables(study.dataset.collection)} METHODS="{" ".join(methods)}"'
+
+
 def leaves(study: Study, budgets: pd.DataFrame) -> pd.DataFrame:
     """COLUMNS of each leaf of TREE that a set measures, and for each set of ``budgets`` (of
     :func:`lib.analysis.budget.by_budget`) page recall with its interval: ``<set>``, ``<set>_low``, ``<set>_high``, NaN
@@ -80,7 +85,7 @@ def leaves(study: Study, budgets: pd.DataFrame) -> pd.DataFrame:
             continue
         row = leaf._asdict() | {"when": when, "title": of_leaf["title"].iloc[0]}
         row |= {"question_s": seconds.get(leaf.method, float("nan"))}
-        row["command"] = f'make measure DATASET={study.dataset.name} METHODS="{leaf.method}"'
+        row["command"] = measuring(study, [leaf.method])
         for found in of_leaf.itertuples():
             row |= {found.set: found.page_recall, f"{found.set}_low": found.low, f"{found.set}_high": found.high}
         rows.append(row)

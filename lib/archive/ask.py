@@ -299,7 +299,9 @@ def answer_text(answer: dict) -> str:
         lines.append(f"{value}: row “{cell['row']}”, column {cell['year']}, {cell['document']}, page {cell['page']}")
     if answer["agree"]:
         lines.append("   also on " + ", ".join(f"{one['document']}, page {one['page']}" for one in answer["agree"]))
-    lines += ["Best pages; a document's first page is page 0:"] * bool(answer["pages"])
+    lines += ["Best pages (here and above, pages count from 0: a PDF viewer's page 1 is page 0):"] * bool(
+        answer["pages"]
+    )
     for rank, page in enumerate(answer["pages"], 1):
         about = f"{page['filing']} ({page['fits']}), score {page['score']:.2f}"
         lines.append(f"{rank}. {page['document']}, page {page['page']}: {about}")

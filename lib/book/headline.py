@@ -13,7 +13,7 @@ from lib.analysis import encoders, finding
 from lib.analysis.breakdowns import NAMED, named
 from lib.analysis.budget import by_budget
 from lib.analysis.climb import CLIMB, climb, climb_unseen
-from lib.analysis.decisions import TREE, leaves
+from lib.analysis.decisions import TREE, leaves, measuring
 from lib.analysis.ladder import LADDER, rung_recalls
 from lib.analysis.strict_folds import strictest_of
 from lib.analysis.unseen import better_encoder, fates
@@ -264,7 +264,7 @@ def decide(study: Study, found: Found) -> str:
         "decide",
         tree=tree_of(measured_leaves),
         leaves=leaves_table(study, measured_leaves) if len(measured_leaves) else "",
-        command=f'make measure DATASET={study.dataset.name} METHODS="{" ".join(measured_leaves["method"])}"',
+        command=measuring(study, measured_leaves["method"]),
         climbed=climbed,
         trust=trust(study, found),
         further=further(study, found),

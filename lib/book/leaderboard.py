@@ -330,7 +330,9 @@ def command(study: Study, method: str, question_set: str) -> str:
     """The command that computes a row on a question set; none for a run from outside."""
     if method not in METHODS:
         return ""
+    names = study.names
     if question_set == study.dataset.name:
-        return f"make notebook NB=03_baselines PARAMS='-p methods \"[{method}]\"'"
-    of = question_set if question_set == UNSEEN else f"{study.dataset.collection} QUESTIONS={question_set}"
-    return f"make measure DATASET={of} METHODS={method}"
+        return f"make notebook NB=03_baselines{names.make_variables()} PARAMS='-p methods \"[{method}]\"'"
+    is_unseen = question_set == UNSEEN  # which has filings of its own
+    names = names._replace(**{"dataset": UNSEEN, "questions": ""} if is_unseen else {"questions": question_set})
+    return f"make measure{names.make_variables(study.dataset.collection)} METHODS={method}"

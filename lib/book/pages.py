@@ -100,6 +100,7 @@ def card(study: Study, method: Method, summary: pd.DataFrame) -> str:
         details=as_markdown(inspect.getdoc(method.score) or ""),
         settings=yaml.safe_dump(settings, sort_keys=False, default_flow_style=None).strip(),
         path=f"{module.__name__.replace('.', '/')}.py",
+        variables=study.names.make_variables(),
     )
 
 

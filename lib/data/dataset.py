@@ -268,15 +268,18 @@ def _pieces(
     kind = UNANSWERABLE if not question.evidence else SEVERAL if len(names) > 1 else ""
     for number, piece in enumerate(question.evidence):
         page = _page_of(piece, dataset.pages_from)
+        what = f"evidence.{number}"
+        if piece.is_flat:
+            what = "the evidence" if page is None else f"page {page + dataset.pages_from}"
         if names and doc_name not in names:
-            add(f"evidence.{number} is in {piece.doc_name}, not in the gold filing {doc_name}; remove it")
+            add(f"{what} is in {piece.doc_name}, not in the gold filing {doc_name}; remove it")
         elif page is None and not piece.evidence_text:
-            add(f"evidence.{number} has neither a page nor a text; give one of the two")
-        elif has_texts and not piece.evidence_text:
-            add(f"evidence.{number} has a page and no text, and others have one; quote the page, or remove all texts")
+            add(f"{what} has neither a page nor a text; give one of the two")
+        elif has_texts and not piece.evidence_text and not piece.is_index:  # else a text that names it stands beside it
+            add(f"{what} has no text, and other evidence has one; quote the page, or remove all texts")
         elif page is not None and page < 0:
-            wrong = f"evidence.{number} has page {piece.evidence_page_num}, and pages count from {dataset.pages_from}"
-            add(f"{wrong} (data/{SETTINGS}); correct one of the two")
+            wrong = f"page {page + dataset.pages_from} is before the first, as pages count from {dataset.pages_from}"
+            add(f"{what}: {wrong} (data/{SETTINGS}); correct one of the two")
         elif page is not None:  # else it was looked for, and a problem says so
             found.append((piece.doc_name or doc_name, page, piece.evidence_text, piece.line or line))
     return found, kind

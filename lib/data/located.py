@@ -17,10 +17,11 @@ from lib.data.quotation import APART, LEAST, MOST_PLACES, Found, Pages, Place, f
 from lib.data.records import Piece, Problems, Question, Records, printable
 from lib.files import digest_of, report, write_atomically
 
-VERSION = 1
+VERSION = 2
 COLUMNS = ("question_id", "row", "piece", "doc_name", "page", "share", "quotation", "other_pages")
 FOR_PERSONS, REMEMBERED = "located.csv", "located.json"
 MOST_QUOTED = 60  # letters of a quotation in a message
+GIVEN = "given, without a part of the quotation"
 
 
 #: Filing, page (from 0) and text of each part of a piece, by the row and the number of the piece.
@@ -51,7 +52,7 @@ def wanted_pieces(records: Records) -> list[Wanted]:
         for row, _, question in records
         if question
         for number, piece in enumerate(question.evidence)
-        if piece.evidence_text and (piece.evidence_page_num is None or piece.over)
+        if piece.evidence_text and piece.evidence_page_num is None
     ]
 
 
@@ -96,22 +97,23 @@ def _found(
     n_before = len(problems.messages)
     for one in wanted:
         result = _look(one, pages, dataset.pages_from)
-        shown = [
-            (place, page, text)
-            for place in result.places[:1]
-            for page, text in zip(place.pages, place.parts, strict=True)
-        ]
-        if result.is_found:
-            parts[one.row, one.number] = [(place.doc_name, page, text) for place, page, text in shown]
-        else:
-            problems.add(dataset.question_file, _why_not(one, result, dataset.pages_from), one.piece.line or one.row)
-        others = "; ".join(_named(place, dataset.pages_from) for place in result.places[1:])
-        about = one.question.financebench_id, one.piece.line or one.row, one.number
-        for place, page, text in shown if result.is_found else []:
-            rows.append((*about, place.doc_name, page + dataset.pages_from, f"{place.share:.2f}", text, others))
+        first, row = dataset.pages_from, one.piece.line or one.row
+        about = one.question.financebench_id, row, one.number
         if not result.is_found:
-            all_places = "; ".join(_named(place, dataset.pages_from) for place in result.places)
+            problems.add(dataset.question_file, _why_not(one, result, first), row)
+            all_places = "; ".join(_named(place, first) for place in result.places)
             rows.append((*about, one.doc_name, "", "", one.piece.evidence_text, all_places))
+            continue
+        best, *others = result.places
+        further = [page for page in dict.fromkeys(_over(one, first)) if page not in best.pages]
+        parts[one.row, one.number] = [
+            *((best.doc_name, page, text) for page, text in zip(best.pages, best.parts, strict=True)),
+            *((best.doc_name, page, "") for page in further),
+        ]
+        for doc_name, page, text in parts[one.row, one.number]:
+            share = f"{best.share:.2f}" if text else ""
+            other_places = "; ".join(_named(place, first) for place in others) if text else GIVEN
+            rows.append((*about, doc_name, page + first, share, text, other_places))
     if folder:
         text = io.StringIO()
         csv.writer(text).writerows([COLUMNS, *rows])
@@ -133,14 +135,19 @@ def _remembered(folder: Path | None, key: str) -> Parts | None:
 
 
 def _look(one: Wanted, pages: Mapping[str, Pages], first: int) -> Found:
-    """Where a piece stands: in its filing, or in any; on one of its pages, where it names several."""
+    """Where a piece stands: in its filing, or in any; on one or some of its pages, where it names several."""
     filings = {one.doc_name: pages[one.doc_name]} if one.doc_name else pages
     result = find(one.piece.evidence_text, filings)
     if not one.piece.over:
         return result
-    over = {page - first for page in one.piece.over}
+    over = {*_over(one, first)}
     within = [place for place in result.places if over.issuperset(place.pages) and place.share >= LEAST]
-    return Found(within, len(within) == 1) if within else Found(result.places, False)
+    return Found(within, True) if within else Found(result.places, False)
+
+
+def _over(one: Wanted, first: int) -> list[int]:
+    """The pages that are given for a piece where they are several, from 0."""
+    return [page - first for page in one.piece.over]
 
 
 def _why_not(one: Wanted, result: Found, first: int) -> str:
@@ -150,8 +157,9 @@ def _why_not(one: Wanted, result: Found, first: int) -> str:
     places = ", ".join(_named(place, first) for place in result.places[:MOST_PLACES])
     more = f" and {len(result.places) - MOST_PLACES} more" if len(result.places) > MOST_PLACES else ""
     if one.piece.over:
-        fix = "give each page its part, in a row of its own with the same id"
-        return f"“{start}” does not run over the pages given, best are {places or 'none'}; {fix}"
+        given = " and ".join(map(str, one.piece.over))
+        fix = "correct the pages, or give each its own quotation, in a row of its own with the same id"
+        return f"“{start}” stands on none of the pages given ({given}), best are {places or 'none'}; {fix}"
     if not places:
         return f"“{start}” stands nowhere {where}; correct the quotation, or give its page"
     first_share, second = result.places[0].share, [place.share for place in result.places[1:2]]

@@ -3,10 +3,11 @@
 Pages come from PDFs through PyMuPDF, or are given as text; they are numbered from 0, and blank pages are kept.
 """
 
+import re
 import shlex
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from functools import lru_cache, partial
 from itertools import chain, compress
 from pathlib import Path
 from typing import NamedTuple
@@ -25,6 +26,9 @@ N_PROCESSES = 2
 ENOUGH = 0.8  # share of them with which a page is right even where the next one has them all
 MIN_OVERLAP = 0.5  # share of the evidence's words that are on its page: it was copied from the PDF's text
 SHIFTS, LEAST_MOVED, MOST_ELSEWHERE = (-1, 1), 2, 20  # pages; texts that prove a shift; those for each that denies it
+LEAST_HINTS = 3  # questions whose answers hint at a shift
+FIGURE = re.compile(r"(?<![\d.,])\d+(?:,\d{3})*(?:\.\d+)?(?![\d]|[.,]\d)")
+LEAST_DIGITS, YEAR = 3, re.compile("(?:19|20)[0-9]{2}")  # a figure of fewer digits stands on many pages, as does a year
 
 
 def extract_pages(dataset: Dataset, problems: Problems | None = None) -> pd.DataFrame:
@@ -67,14 +71,17 @@ def read_filing(source: Path, root: Path) -> tuple[list[str], list[str]]:
 
 def _page_texts(source: Path, problems: Problems) -> list[str]:
     """The texts of a file of pages, one record a line in the order of the pages."""
-    texts, expected = [], 0
-    for line, doc_name, page in read_records(source, Page, problems):
+    texts, expected, before, n_before = [], 0, 0, len(problems.messages)
+    records = read_records(source, Page, problems)
+    is_broken = len(problems.messages) > n_before  # a line that is no record may have been a page
+    for line, doc_name, page in records:
         if page and doc_name != source.stem:
             problems.add(source, f"doc_name is not {source.stem}; correct it", line)
+        expected = max(expected, page.page) if page and is_broken and line > before + 1 else expected
         if page and page.page != expected:
             problems.add(source, f"page {page.page} where {expected} is next; count from 0, leave none out", line)
         texts.append(page.text if page else "")
-        expected = (page.page if page else expected) + 1
+        expected, before = (page.page if page else expected) + 1, line
     if not texts and not problems.messages:
         problems.add(source, "no page; give one page a line, or remove the file")
     return texts
@@ -117,6 +124,45 @@ def check_gold(dataset: Dataset, pages: pd.DataFrame, problems: Problems | None 
     return len(evidence)
 
 
+def hint_of_shift(dataset: Dataset, pages: pd.DataFrame) -> str:
+    """A warning where the answers' figures stand one page before or after most gold pages, and not on them; else empty.
+
+    It is for questions whose evidence has no text, which would prove it. Answers that were calculated stand nowhere,
+    and are no hint.
+    """
+    if "evidence" not in dataset.lacks or "answer" in dataset.lacks:
+        return ""
+    texts = pages.set_index(["doc_name", "page"])["text"]
+    n_asked, n_here, n_moved = 0, 0, dict.fromkeys(SHIFTS, 0)
+    for one in dataset.questions.itertuples():
+        figures = figures_in(one.answer)
+
+        def stands(shift: int, one: NamedTuple = one, figures: frozenset[str] = figures) -> bool:
+            places = [(one.doc_name, page + shift) for page in one.gold_pages]
+            return any(figures & figures_in(texts.get(place, "")) for place in places)
+
+        n_asked += bool(figures)
+        if stands(0):
+            n_here += 1
+        else:
+            for shift in SHIFTS:
+                n_moved[shift] += stands(shift)
+    shift = max(n_moved, key=n_moved.get)
+    if n_moved[shift] < LEAST_HINTS or n_moved[shift] <= n_here or dataset.pages_from < shift:
+        return ""
+    where, first = "before" if shift < 0 else "after", dataset.pages_from - shift
+    found = f"of {n_asked} answers with a figure, {n_moved[shift]} have it on the page {where} the one given"
+    fix = f"do pages count from {first}? Then write 'pages_from: {first}' into data/{SETTINGS}"
+    return f"WARNING: {dataset.question_file}: {found} and not on that one, {n_here} on the one given: {fix}"
+
+
+@lru_cache(maxsize=10_000)
+def figures_in(text: str) -> frozenset[str]:
+    """The figures of a text as they are printed, without years and those of few digits."""
+    found = {figure for figure in FIGURE.findall(text) if sum(map(str.isdigit, figure)) >= LEAST_DIGITS}
+    return frozenset(figure for figure in found if not YEAR.fullmatch(figure))
+
+
 def _share(words: set[str], texts: Sequence[str], page: int) -> float:
     """The share of the words that stand on a page; 0 where there is none."""
     return len(words & words_in_any_script(texts[page])) / len(words) if words and 0 <= page < len(texts) else 0.0
@@ -140,7 +186,7 @@ def _shift(pieces: Sequence, words: Sequence[set[str]], filings: pd.Series) -> i
 def _wrong_page(piece: NamedTuple, words: set[str], texts: Sequence[str], first: int) -> str:
     """What is wrong with the page of a piece of evidence, and where its text stands, if it does."""
     gold = f"gold page {piece.page + first} of {piece.doc_name}"
-    fix = f"correct evidence_page_num (the PDF's index, from {first})"
+    fix = f"correct the page (the PDF's index, from {first})"
     if piece.page >= len(texts):
         return f"{gold} is past its end ({len(texts)} pages, {first}-based); {fix}"
     if not texts[piece.page].strip():

@@ -11,8 +11,18 @@ from annotated_types import Predicate
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, ValidationError, model_validator
 
 from lib.data.layout import DATA_ENDINGS, DOCUMENTS, OTHER_TABLES
-from lib.data.rows import DOCUMENT_FIELDS, QUESTION_FIELDS, Given, document_of, pages_of, questions_of, records_of
+from lib.data.rows import (
+    DOCUMENT_FIELDS,
+    QUESTION_FIELDS,
+    Given,
+    check_records,
+    document_of,
+    pages_of,
+    questions_of,
+    records_of,
+)
 from lib.data.spreadsheet import read_rows
+from lib.files import report
 from lib.schema import DatasetError, doc_type_label, invalid_values
 
 NAME_RULE = "use ASCII letters, digits, '_', '-' and '.' only, at most 200"
@@ -87,6 +97,7 @@ class Piece(Record):
     doc_name: str = ""
     over: list[PageNumber] = []  # the pages that the text runs over, where they are several
     line: int = 0  # where it was read
+    is_flat: bool = False  # whether it was read from columns, where it has no number
     is_index: bool = False  # whether the page is the PDF's index, as it was found there
 
 
@@ -192,7 +203,13 @@ Records = list[tuple[int, str, BaseModel | None]]  # line; the filing that it na
 
 def read_records(path: Path, model: type[BaseModel], problems: Problems) -> Records:
     """The records of JSON lines, of a JSON array or of a spreadsheet; each wrong field, line or row is a problem."""
-    given = _given(path, problems, QUESTION_FIELDS if model is Question else DOCUMENT_FIELDS)
+    fields = QUESTION_FIELDS if model is Question else DOCUMENT_FIELDS
+    given = _given(path, problems, fields)
+    if model in (Question, Document):
+        try:
+            check_records(given, fields)
+        except ValueError as error:
+            problems.add(path, str(error))
     if model is not Question:
         return [record for one in given if (record := _record(path, *one, model, problems))]
     records = []
@@ -217,20 +234,36 @@ def _record(
         given = document_of(given) if model is Document and isinstance(given, dict) else given
         record = model.model_validate(given)
     except ValidationError as error:
-        for place, _, message in invalid_values(error):
+        for place, kind, message in invalid_values(error):
             if rule := RULES.get(place[-1] if place else ""):
                 message = f"{message.partition('; ')[0]}; {rule}"
-            problems.add(path, f"{'.'.join(map(str, place)) or f'the {unit_of(path)}'} {message}", number)
+            others = (
+                [name for name in given if name not in (*model.model_fields, "columns")] if kind == "missing" else []
+            )
+            if others:
+                message += f", and {', '.join(map(repr, others))} is not read"
+            problems.add(path, f"{_in_file(place, given) or f'the {unit_of(path)}'} {message}", number)
     except ValueError as error:
         problems.add(path, str(error), number)
     return (number, str(given.get("doc_name") or ""), record) if isinstance(given, dict) else None
+
+
+def _in_file(place: tuple[str | int, ...], given: object) -> str:
+    """The name that a wrong value has in its file: of a column, where it was read from one."""
+    if not place or not isinstance(given, dict):
+        return ""
+    columns, (first, *rest) = given.get("columns", {}), place
+    if first == "evidence" and len(rest) > 1 and given["evidence"][rest[0]].get("is_flat"):
+        field = "evidence_page_num" if rest[1] == "over" else rest[1]
+        return columns.get(field) or columns.get("evidence", field)
+    return ".".join(map(str, [columns.get(first, first), *rest]))
 
 
 def _given(path: Path, problems: Problems, fields: tuple[str, ...]) -> list[Given]:
     """What stands in each line, record or row of a file that is not blank."""
     if path.suffix.lower() not in (".jsonl", ".json"):
         try:
-            return [*records_of(read_rows(path), fields)]
+            return [*records_of(read_rows(path), fields, lambda message: report(f"{path}: {message}"))]
         except ValueError as error:
             problems.add(path, str(error))
             return []

@@ -3,11 +3,14 @@
 import ast
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import suppress
 from functools import cache, lru_cache
 from pathlib import Path
 
 import yaml
+from rapidfuzz import process
+from rapidfuzz.distance import OSA
 
 NAMES = Path(__file__).with_name("columns.yaml")
 QUESTION_FIELDS = (
@@ -31,6 +34,8 @@ BETWEEN_PAGES = re.compile(r"\s*(?:[,;&|\s]|\band\b)\s*")
 BETWEEN_NAMES = re.compile(r"\s*[;|\n]\s*")
 RANGE = re.compile(r"(\d{1,6})\s*[-–]\s*(\d{1,6})")
 MOST_PAGES = 20  # of a range
+READ_ELSEWHERE = {"doc_link"}  # columns that another reader of the file takes
+NEAR = 0.8  # share of a name's letters that are right in a misspelt one, two swapped letters being one wrong
 #: What an unread column seems to be, where no column is: without it a question would be another one.
 SEEMS = (("evidence_page_num", re.compile(r"\bpages?\b", re.I)), ("evidence_text", re.compile("quot|evidence", re.I)))
 
@@ -43,13 +48,18 @@ def other_names() -> dict[str, list[str]]:
     return yaml.safe_load(NAMES.read_text(encoding="utf-8"))
 
 
+def folded(name: object) -> str:
+    """A column's name in lower case, with _ for all signs and blanks."""
+    return re.sub(r"[\W_]+", "_", str(name).casefold()).strip("_")
+
+
 @lru_cache(maxsize=1000)
 def fields_of(names: tuple[str, ...], wanted: tuple[str, ...]) -> dict[str, str]:
     """The wanted field that each name is of, where it is of one.
 
     A ValueError says which names may be of the same field.
     """
-    plain = {name: re.sub(r"[\W_]+", "_", str(name).casefold()).strip("_") for name in names}
+    plain = {name: folded(name) for name in names}
     found: dict[str, str] = {}
     for field in wanted:
         own = [name for name in names if plain[name] == field]
@@ -66,10 +76,24 @@ def renamed(record: Mapping, wanted: tuple[str, ...]) -> dict:
     return {fields.get(name, name): value for name, value in record.items()}
 
 
-def records_of(rows: Iterable[tuple[int, Sequence]], wanted: tuple[str, ...]) -> Iterator[Given]:
+def check_spelling(unread: Iterable[str], has: Set[str], wanted: tuple[str, ...]) -> None:
+    """A ValueError where a wanted field is not among those that a file has, and an unread name is nearly its own."""
+    has = has | {*TEXTS} if has & {*TEXTS} else has
+    known = {name: field for field in wanted if field not in has for name in (field, *other_names().get(field, ()))}
+    for name in unread:
+        near = process.extractOne(folded(name), [*known], scorer=OSA.normalized_similarity, score_cutoff=NEAR)
+        if near:
+            meant = near[0] if known[near[0]] == near[0] else f"{near[0]}, which is {known[near[0]]},"
+            raise ValueError(f"{name!r} is not read; is {meant} meant? Rename or remove it")
+
+
+def records_of(
+    rows: Iterable[tuple[int, Sequence]], wanted: tuple[str, ...], say: Callable[[str], None]
+) -> Iterator[Given]:
     """The records of a spreadsheet's rows, whose first is the header; blank cells are left out.
 
-    A ValueError says which column is missing, or which row has more cells than the header.
+    ``say`` is called with the columns that are not read. A ValueError says which column is missing or misspelt, or
+    which row has more cells than the header.
     """
     rows = iter(rows)
     _, header = next(rows, (0, []))
@@ -84,6 +108,9 @@ def records_of(rows: Iterable[tuple[int, Sequence]], wanted: tuple[str, ...]) ->
         odd = [name for name in unread if seems.search(name)]
         if odd and has.isdisjoint((field, "evidence") if field == "evidence_text" else (field,)):
             raise ValueError(f"column {odd[0]!r} is not understood; name it {field}, or remove it")
+    if others := [name for name in unread if folded(name) not in READ_ELSEWHERE]:
+        say(f"columns that are not read: {', '.join(map(repr, others))}")
+    check_spelling(unread, has, wanted)
     for fields in NEEDED[wanted]:
         if has.isdisjoint(fields):
             others = other_names()[fields[0]]
@@ -95,6 +122,18 @@ def records_of(rows: Iterable[tuple[int, Sequence]], wanted: tuple[str, ...]) ->
             more = f"row {number} has {len(cells)} cells and the header {len(header)}"
             raise ValueError(f"{more}; quote a cell that has the delimiter in it, or name its column")
         yield number, {name: cell for name, cell in zip(header, cells, strict=False) if name and cell != ""}
+
+
+def check_records(given: Iterable[Given], wanted: tuple[str, ...]) -> None:
+    """:func:`check_spelling` of all records of a file together; one alone may lack what others have."""
+    names, has = {}, set()
+    for _, record in given:
+        if isinstance(record, dict):
+            with suppress(ValueError):  # which is reported of the record
+                fields_by_name = fields_of(tuple(record), wanted)
+                has |= {*fields_by_name.values()}
+                names |= dict.fromkeys(name for name in record if name not in fields_by_name)
+    check_spelling(names, has, wanted)
 
 
 def without_ending(name: object) -> object:
@@ -172,8 +211,12 @@ def is_blank(value: object) -> bool:
 
 
 def shaped(record: Mapping, number: int) -> tuple[dict, bool]:
-    """A record in FinanceBench's fields, and whether its evidence is in columns; a ValueError says what is wrong."""
+    """A record in FinanceBench's fields, and whether its evidence is in columns; a ValueError says what is wrong.
+
+    ``columns`` of the record are the names that the fields have in the file.
+    """
     fields = renamed(record, QUESTION_FIELDS)
+    columns = {field: name for name, field in fields_of(tuple(record), QUESTION_FIELDS).items()}
     flat = {name: fields.pop(name, None) for name in ("evidence_page_num", "evidence_text")}
     evidence = structured(fields.pop("evidence", None))
     evidence = evidence if isinstance(evidence, list) else [] if is_blank(evidence) else [evidence]
@@ -201,8 +244,9 @@ def shaped(record: Mapping, number: int) -> tuple[dict, bool]:
         docs = of_pieces
     if docs:
         fields["doc_name"] = docs[0]
-    placed = [piece | {"line": number} if isinstance(piece, dict) else piece for piece in pieces]
-    return fields | {"evidence": placed}, is_flat
+    about = {"line": number, "is_flat": is_flat}
+    placed = [piece | about if isinstance(piece, dict) else piece for piece in pieces]
+    return fields | {"evidence": placed, "columns": columns}, is_flat
 
 
 def structured(value: object) -> object:
@@ -233,7 +277,8 @@ def piece_of(given: object) -> list:
 def pieces_of(docs: list, pages: list, texts: list) -> list[dict]:
     """Pieces of evidence by filings, pages and texts, of each none, one for all, or one a piece.
 
-    One text of several pages is a quotation ``over`` them. A ValueError says that the numbers do not agree.
+    One text of several pages is a quotation that stands on one of them, or runs ``over`` some: all are gold. A
+    ValueError says that the numbers do not agree.
     """
     n = max(len(pages), len(texts), len(docs) if len(docs) > 1 else 0)
     counts = {"filings": docs, "pages": pages, "texts": texts}
@@ -241,7 +286,7 @@ def pieces_of(docs: list, pages: list, texts: list) -> list[dict]:
         has = ", ".join(f"{len(them)} {name}" for name, them in counts.items())
         raise ValueError(f"has {has}; give each piece of evidence a row of its own, with the same id")
     if len(texts) == 1 and n > 1 and len(docs) < 2:
-        return [{"evidence_page_num": pages[0], "evidence_text": texts[0], "over": pages} | named(docs, 0)]
+        return [{"evidence_text": texts[0], "over": pages} | named(docs, 0)]
     of = lambda them, at: them[at if len(them) > 1 else 0] if them else None  # noqa: E731
     return [{"evidence_page_num": of(pages, at), "evidence_text": of(texts, at)} | named(docs, at) for at in range(n)]
 

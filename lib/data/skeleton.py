@@ -1,5 +1,7 @@
 """A folder of one's own filings to begin with: document information from covers, and a file for questions.
 
+A filing is a PDF, or its pages' text in ``pages``, which is read where both are there.
+
 Nothing that is there is written over.
 """
 
@@ -12,6 +14,7 @@ from typing import NamedTuple
 
 from lib.data.layout import DOCUMENT_ENDINGS, DOCUMENTS, QUESTION_FILES, in_sub_folders, pdfs_in
 from lib.data.locate import RESERVED_NAMES
+from lib.data.pages import read_filing
 from lib.data.pdf import read_texts
 from lib.data.records import NAME_RULE, is_safe_name, printable
 from lib.data.rows import DOCUMENT_FIELDS
@@ -36,7 +39,7 @@ class Skeleton(NamedTuple):
 
 
 def new_folder(root: Path) -> Skeleton:
-    """Write the files of a dataset that a folder of PDFs lacks; make the folder where there is none.
+    """Write the files of a dataset that a folder of filings lacks; make the folder where there is none.
 
     A StudyError where the path is a file, or a folder of the study's own.
     """
@@ -45,7 +48,9 @@ def new_folder(root: Path) -> Skeleton:
         raise StudyError(
             f"{root}: name a folder of your own, with PDFs in it or in its folder pdfs, as DATASET=my-filings"
         )
-    paths, problems = pdfs_in(root), []
+    given_as_text = {path.stem: path for path in sorted((root / "pages").glob("*.jsonl")) if path.name[0] != "."}
+    paths = [path for path in pdfs_in(root) if path.stem not in given_as_text] + [*given_as_text.values()]
+    problems = []
     for folder in [root / "data"] + ([] if paths else [root / "pdfs"]):
         folder.mkdir(parents=True, exist_ok=True)
     filings = [of_filing(path, root, problems) for path in paths]
@@ -73,13 +78,17 @@ def new_folder(root: Path) -> Skeleton:
 
 
 def of_filing(path: Path, root: Path, problems: list[str]) -> dict | None:
-    """A PDF's line of document information (DOCUMENT_FIELDS), as its cover says; what is unknown is empty."""
+    """A filing's line of document information (DOCUMENT_FIELDS), as its cover says; what is unknown is empty."""
     if not is_safe_name(path.stem):
         problems.append(f"{printable(path.name)}: rename the file; {NAME_RULE}")
         return None
-    texts, wrong = read_texts(path)
+    if path.suffix.lower() == ".jsonl":
+        texts, wrong = read_filing(path, root)
+    else:
+        texts, wrong = read_texts(path)
+        wrong = [f"{path.relative_to(root)}: the PDF {printable(wrong)}"] if wrong else []
     if wrong:
-        problems.append(f"{path.relative_to(root)}: the PDF {printable(wrong)}")
+        problems += wrong
         return None
     cover = "\n".join(texts[:COVER_PAGES])
     filing = filing_identity(path.stem, None, "", None, cover)
@@ -102,7 +111,8 @@ def told(root: Path, made: Skeleton) -> str:
     lines = [f"wrong: {problem}" for problem in made.problems]
     lines += [f"kept, as it was there: {path}" for path in made.kept] + [f"written: {path}" for path in made.written]
     if not made.filings:
-        return "\n".join([*lines, f"next: put PDFs into {root / 'pdfs'} and say this again"])
+        as_text = f"text into {root / 'pages'} (<doc_name>.jsonl, in each line doc_name, page from 0, and text)"
+        return "\n".join([*lines, f"next: put PDFs into {root / 'pdfs'}, or {as_text}, and say this again"])
     lines.append("records of the filings, as their covers say; one that the file lacks may be copied into it:")
     lines += [f"  {line}" for line in as_csv([DOCUMENT_FIELDS, *(one.values() for one in made.filings)]).splitlines()]
     documents = next((path for path in [*made.written, *made.kept] if path.match(DOCUMENTS)), None)

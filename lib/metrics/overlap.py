@@ -66,12 +66,17 @@ VERSION = 1
 
 
 def overlap_metrics(
-    run: pd.DataFrame, chunk_texts: Mapping[str, str], questions: pd.DataFrame, ks: Sequence[int], rows: Callable
+    run: pd.DataFrame,
+    chunk_texts: Mapping[str, str],
+    questions: pd.DataFrame,
+    ks: Sequence[int],
+    rows: Callable,
+    label: str = "overlap",
 ) -> pd.DataFrame:
     """METRICS of the best of the top k chunks, by question_id, metric, k; 0 for a question without rows in the run.
 
-    ``rows`` is :meth:`lib.cache.Cache.rows`, where pairs that were scored before are looked up. A chunk without text is
-    a KeyError.
+    ``rows`` is :meth:`lib.cache.Cache.rows`, where pairs that were scored before are looked up; ``label`` is of its
+    progress. A chunk without text is a KeyError.
     """
 
     def compute(items: Sequence[tuple[str, str]]) -> np.ndarray:
@@ -84,7 +89,7 @@ def overlap_metrics(
     ids = zip(top["question_id"], top["chunk_id"], strict=True)
     pairs = [(evidence[question_id], chunk_texts[chunk_id]) for question_id, chunk_id in ids]
     space = {"metrics": NAMES, "version": VERSION, "bleu": bleu_signature()}
-    scores = rows(space, pairs, compute, dtype=np.float64, label="overlap").reshape(-1, len(NAMES))
+    scores = rows(space, pairs, compute, dtype=np.float64, label=label).reshape(-1, len(NAMES))
     scored = pd.DataFrame(scores, columns=NAMES, index=top.index)
     best = {k: scored[top["rank"] <= k].groupby(top["question_id"]).max() for k in ks}
     by_depth = {k: of_k.reindex(evidence.index, fill_value=0.0) for k, of_k in best.items()}

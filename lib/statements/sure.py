@@ -6,6 +6,7 @@ on the numeric questions of three sets, counted by ``extras.sure``.
 """
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import chain
@@ -17,6 +18,7 @@ from lib.statements.asked import Wanted, asked_for
 from lib.statements.formulas import items
 from lib.statements.reading import PRINTED, Cell, Reader, Result, read
 from lib.statements.rows import Line, Sheet
+from lib.statements.sentences import SENTENCE
 from lib.statements.several import both, questions_in
 from lib.statements.vetoes import explained, vetoes
 
@@ -123,7 +125,7 @@ def kind_of(cells: Sequence[Cell], of_cells: Sequence[Rivalry]) -> str:
 
 def of_result(wanted: Wanted, result: Result) -> list[str]:
     """Vetoes by what the cells of a reading are in, and what is in doubt in each."""
-    found = [f"{cell.label}: {doubt}" for cell in result.cells for doubt in cell.doubts]
+    found = [in_doubt(cell, doubt) for cell in result.cells for doubt in cell.doubts]
     currencies = {cell.currency for cell in result.cells if cell.currency}
     if len(currencies) > 1 or (wanted.currency and currencies and currencies != {wanted.currency}):
         found.append(f"the table is in {' and '.join(sorted(currencies))}")
@@ -133,6 +135,15 @@ def of_result(wanted: Wanted, result: Result) -> list[str]:
     if wanted.unit and "" in units and not wanted.form:
         found.append("the table does not say in which unit its amounts are")
     return found
+
+
+def in_doubt(cell: Cell, doubt: str) -> str:
+    """A doubt about a cell, as a person reads it: of a sentence, whose label lacks the amount, with the amount."""
+    if doubt != SENTENCE:
+        return f"{cell.label}: {doubt}"
+    amount = f"{cell.shown:,.12g}{'%' * cell.is_share} {cell.unit}".strip()
+    words = re.sub(r"\s{2,}", f" {amount} ", cell.label)
+    return f"{amount} was read in a sentence, “{words}”, and a figure is sure only where a table has it"
 
 
 def of_rows(cells: Sequence[Cell], of_cells: Sequence[Rivalry], sheets: Sequence[Sheet]) -> list[str]:

@@ -11,18 +11,30 @@ import pandas as pd
 import pytest
 
 from lib import files
+from lib.analysis.decisions import measuring
 from lib.book import leaderboard
 from lib.book.build import is_current
 from lib.book.downloads import write_archive, write_downloads
-from lib.book.leaderboard import COSTS, DESIGNED_ON, board, cost_chart, is_designed_here, leaderboard_page, ranks
+from lib.book.leaderboard import (
+    COSTS,
+    DESIGNED_ON,
+    board,
+    command,
+    cost_chart,
+    is_designed_here,
+    leaderboard_page,
+    ranks,
+)
+from lib.book.pages import card
 from lib.book.pairs import of_questions, write_pairs
 from lib.diagnose.beside import judged
 from lib.diagnose.run_file import OutsideRun
 from lib.diagnose.stored import store_run
+from lib.evaluation import SUMMARY_COLUMNS
 from lib.files import MANIFEST, RESULTS, ROOT
 from lib.methods import METHODS
 from lib.published import Published
-from lib.schema import StudyError
+from lib.schema import Names, StudyError
 from lib.show.tables import title
 from lib.stats import DIFFERENCE, Resampling, compare_pairs
 from tests.browser import open_page
@@ -96,6 +108,24 @@ def test_every_system_of_every_set_over_the_filings_is_a_row_with_its_costs_comm
     ):
         assert wanted in page
     assert page.count('data-method="bm25"') == 1, "both sets are in one row"
+
+
+def test_commands_name_the_study_as_it_was_opened(study):
+    study.names = Names("my filings", "my.yaml", "fresh", "asked")
+    variables = "DATASET='my filings' QUESTIONS=asked PROFILE=my.yaml"
+    name = study.dataset.name
+    assert command(study, "bm25", name) == f"make notebook NB=03_baselines {variables} PARAMS='-p methods \"[bm25]\"'"
+    assert command(study, "bm25", "other") == f"make measure {variables.replace('asked', 'other')} METHODS=bm25"
+    unseen = "make measure DATASET=unseen-companies PROFILE=my.yaml METHODS=bm25"
+    assert command(study, "bm25", "unseen-companies") == unseen
+    assert measuring(study, ["bm25", "dense"]) == f'make measure {variables} METHODS="bm25 dense"'
+    assert f"NB=03_baselines {variables} PARAMS" in card(study, METHODS["bm25"], pd.DataFrame(columns=SUMMARY_COLUMNS))
+
+
+@pytest.mark.parametrize("typed", ["", "financebench"])
+def test_commands_of_financebench_are_the_same_however_it_was_opened(typed):
+    assert Names(typed).make_variables() == ""
+    assert Names(typed).make_variables("financebench") == " DATASET=financebench"
 
 
 def test_the_site_has_the_runs_of_its_own_set_and_what_they_are_judged_by(with_other_set, tmp_path):

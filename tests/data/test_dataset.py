@@ -146,7 +146,7 @@ BAD_QUESTIONS = [
     (evidence(evidence_page_num=-1), "evidence.0.evidence_page_num is -1"),
     (evidence(evidence_page_num=True), "evidence.0.evidence_page_num is True"),
     (evidence(evidence_page_num=None, evidence_text=""), "evidence.0 has neither"),
-    (evidence(evidence_text=" \n"), "evidence.0 has a page and no text"),
+    (evidence(evidence_text=" \n"), "evidence.0 has no text"),
     (evidence(doc_name=BOLT), f"evidence.0 is in {BOLT}"),
     (evidence(evidence_page_num=3), f"gold page 3 of {ACME} is past its end"),
     (
@@ -192,6 +192,10 @@ def undescribed(folder, name: str) -> None:
     folder.documents.pop()
 
 
+def _line(page: int) -> str:
+    return f'{{"doc_name": "NAME", "page": {page}, "text": "a"}}\n'
+
+
 #: A way to spoil the file of a filing, and the beginning of what is reported of it.
 BAD_FILES = [
     (lambda folder, name: folder.pdf(name, name, **ENCRYPTED), ": the PDF is encrypted"),
@@ -207,6 +211,11 @@ BAD_FILES = [
     (page_text("[]\n"), " line 1: the line is []"),
     (page_text(f'{{"doc_name": "{BOLT}", "page": 0, "text": "a"}}'), " line 1: doc_name is not FILING_"),
     (page_text('{"doc_name": "NAME", "page": 0}'), " line 1: text is missing"),
+    (
+        page_text('{"doc_name": "NAME", "pg": 0, "text": "a"}'),
+        " line 1: page is missing; field required, and 'pg' is not",
+    ),
+    (page_text(_line(0) + '{"doc_name": "NAME", "pa\n' + _line(2)), " line 2: invalid JSON"),  # and no page is left out
     (page_text('\n{"text": "é"}'.encode("latin1")), " line 2: byte 0xe9 is not UTF-8"),
 ]
 

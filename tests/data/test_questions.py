@@ -12,8 +12,8 @@ from openpyxl import Workbook
 
 from lib.data.dataset import read_dataset, read_questions
 from lib.data.layout import SEVERAL, UNANSWERABLE
-from lib.data.located import FOR_PERSONS
-from lib.data.pages import check_gold, extract_pages
+from lib.data.located import FOR_PERSONS, GIVEN
+from lib.data.pages import check_gold, extract_pages, hint_of_shift
 from lib.data.skeleton import QUESTION_HEADER, new_folder, told
 from lib.schema import StudyError
 from tests.data.conftest import problems_of
@@ -139,7 +139,16 @@ BAD_SPREADSHEETS = {
     "another question": ([HEADER, ONE, ("q1", "Else?", "1", ACME, 3, "no name")], "row 3: question"),
     "a row twice": ([HEADER, ONE, ONE], "row 3: repeats"),
     "a row twice without an id": ([HEADER, ("", *ONE[1:]), ("", *ONE[1:])], "row 3: asks what row 2 asks"),
-    "a printed page": ([HEADER, (*ONE[:4], "F-12", ONE[5])], "row 2: evidence.0.evidence_page_num is 'F-12'"),
+    "a printed page": ([HEADER, (*ONE[:4], "F-12", ONE[5])], "row 2: Page No. is 'F-12'; give a whole number"),
+    "a page without a text": ([HEADER, ONE, ("q2", "Which?", "1", ACME, 1, "")], "row 3: page 1 has no text"),
+    "a misspelt column": (
+        [("question", "anwser", "file", "page", "mood"), ("a", "b", ACME, 1, "")],
+        "is answer meant?",
+    ),
+    "a misspelt other name": (
+        [("question", "expected_anwser", "file", "page"), ("a", "b", ACME, 1)],
+        "which is answer",
+    ),
     "unlike numbers": ([HEADER, (*ONE[:3], f"{ACME}; {BOLT}", "1, 2, 3", "a")], "row 2: has 2 filings, 3 pages"),
     "a date": (workbook_with(date(2023, 3, 15)), "cell E2 is a date"),
     "a formula": (workbook_with("=A1"), "cell E2 has a formula"),
@@ -154,6 +163,57 @@ def test_what_is_wrong_with_a_spreadsheet_is_named(filings, content, culprit):
     line = wrong(filings, content, name)
     assert line.startswith(f"data/{name}")
     assert culprit in line
+
+
+def test_columns_that_are_not_read_are_named_and_are_no_problem(filings, capsys):
+    loaded(filings, [(*HEADER, "Difficulty", "doc_link"), *((*row, "easy", "") for row in ROWS)])
+    assert "my_questions.csv: columns that are not read: 'Difficulty'\n" in capsys.readouterr().err
+
+
+def test_a_misspelt_field_of_records_is_named_unless_another_record_has_the_field(filings):
+    record = {"question": "Revenue?", "doc_name": ACME, "page": 2}
+    assert "'anwser' is not read; is answer meant?" in wrong(
+        filings, json.dumps([record | {"anwser": "1"}]).encode(), "my_questions.json"
+    )
+    (filings.root / "data" / "my_questions.json").unlink()
+    both = [record | {"answer": "1", "id": "a"}, record | {"answer": "2", "anwser": "1", "id": "b"}]
+    assert len(loaded(filings, json.dumps(both).encode(), "my_questions.json").questions) == 2
+
+
+def test_all_pages_that_are_given_with_one_text_are_gold_where_it_stands_on_one(filings, tmp_path):
+    rows = [HEADER, ("q1", "Revenue?", "1", ACME, "2; 3", "Revenue 4,210 3,980"), ROWS[1]]
+    for _ in range(2):  # found, then remembered
+        dataset = loaded(filings, rows, artifacts=tmp_path)
+        assert places(dataset)["q1"] == (ACME, [2, 3])
+        assert dataset.evidence["text"].tolist()[:2] == ["Revenue 4,210 3,980", ""]
+    with (tmp_path / "mine" / FOR_PERSONS).open(encoding="utf-8-sig", newline="") as lines:
+        shown = [(row["page"], row["share"], row["other_pages"]) for row in csv.DictReader(lines)]
+    assert shown == [("2", "1.00", ""), ("3", "", GIVEN)]
+    line = wrong(filings, [HEADER, ("q1", "Revenue?", "1", ACME, "1; 3", "Revenue 4,210 3,980"), ROWS[1]])
+    assert "stands on none of the pages given (1 and 3), best are page 2" in line
+
+
+FIGURES = [
+    ("q1", "Revenue?", "$4,210", ACME, 2),
+    ("q2", "Before?", "3,980", ACME, 2),
+    ("q3", "Cost?", "1,804", BOLT, 1),
+]
+
+
+@pytest.mark.parametrize(("shift", "first", "answers"), [(1, 1, 3), (0, 0, 3), (1, 1, 2)])
+def test_answers_on_the_page_before_hint_at_pages_from_1(filings, shift, first, answers):
+    rows = [(*row[:4], row[4] + shift) for row in FIGURES[:answers]]
+    rows += [("q9", "Margin?", "57.1%", ACME, 1 + shift), ("q8", "Year?", "2020", ACME, shift)]  # on no page; a year
+    dataset = loaded(filings, [HEADER[:5], *rows])
+    hint = hint_of_shift(dataset, extract_pages(dataset))
+    if first and answers == 3:
+        assert "of 4 answers with a figure, 3 have it on the page before the one given" in hint
+        assert "'pages_from: 1'" in hint
+    else:  # nothing is wrong, or two are too few
+        assert hint == ""
+    (filings.root / "data" / "settings.yaml").write_text("pages_from: 1\n")
+    if shift:
+        assert hint_of_shift(loaded(filings, [HEADER[:5], *rows]), extract_pages(dataset)) == ""
 
 
 def test_an_open_quote_in_the_last_column_swallows_no_questions(filings):
@@ -314,6 +374,20 @@ def test_a_new_folder_has_records_from_covers_and_nothing_is_written_over(folder
     assert (again.written, again.kept) == ([], made.written)
     assert made.written[1].read_bytes() == content
     assert str(folder.root) in told(folder.root, again).splitlines()[-1]
+
+
+def test_a_new_folder_of_page_text_has_records_from_it_and_no_folder_for_pdfs(filings):
+    (filings.root / "data" / "test_document_information.jsonl").unlink()
+    (filings.root / "pdfs").rmdir()
+    filings.text("BROKEN_2020_10K", "a").write_text("{")
+    made = new_folder(filings.root)
+    assert [(one["doc_name"], one["company"]) for one in made.filings] == [
+        (ACME, "Acme Corporation"),
+        (BOLT, "Bolt Inc."),
+    ]
+    assert [problem.partition(":")[0] for problem in made.problems] == ["pages/BROKEN_2020_10K.jsonl line 1"]
+    assert not (filings.root / "pdfs").exists()
+    assert told(filings.root, made).splitlines()[-1].startswith("      3. make measure")
 
 
 def test_a_new_folder_without_filings_says_where_to_put_them_and_has_a_name_of_its_own(tmp_path):

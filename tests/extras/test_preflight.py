@@ -39,4 +39,14 @@ def test_before_the_run_it_says_what_will_happen_and_what_is_missing_is_an_error
     text = "\n".join(said)
     assert "generator: Qwen/Qwen2.5-7B-Instruct, 14.2 GiB, to be downloaded" in text
     assert ("a PyTorch file" in text) == (what != "no hash")
+    assert "hours for 84 filings and 150 questions on one GPU" in text
     assert 0 < preflight.estimate_s(PAPER, 10, 150) < preflight.estimate_s(PAPER, 100, 150)
+
+
+def test_a_profile_without_models_of_the_hub_has_no_estimate_of_a_gpu(tmp_path):
+    said, profile = [], load_profile("default")
+    dataset = SimpleNamespace(filings=range(4))
+    study = SimpleNamespace(profile=profile, questions=range(12), home=tmp_path, dataset=dataset)
+    preflight.preflight(study, said.append)
+    assert "nothing needs a GPU; for 4 filings and 12 questions" in said[-1]
+    assert "hours" not in said[-1]

@@ -11,7 +11,7 @@ from extras.publish import verify
 from lib import studies
 from lib.data import locate
 from lib.data.dataset import read_dataset, read_questions
-from lib.evaluation import evaluate
+from lib.evaluation import evaluate, means_at, read_summary
 from lib.methods import METHODS
 from lib.published import METRICS_FILE, RUNS_FILE, Published
 from lib.schema import Names, StudyError
@@ -34,13 +34,19 @@ def folder(tmp_path) -> Path:
 
 
 @pytest.fixture
-def measured_set(study, folder, repository) -> Study:
+def lines() -> list[str]:
+    """What measuring said."""
+    return []
+
+
+@pytest.fixture
+def measured_set(study, folder, repository, lines) -> Study:
     """The set's study, measured."""
     dataset = read_questions(folder, "second", study.dataset)
     found = Study(dataset, study.profile, METHODS, {}, study.home.parents[1], chapter="measure")
     quoting = generation("s1", f"Twice: {TEXTS['s2']}", "hyde")
     add_texts(found, [generation("ACME_2020_10K", "Acme makes anvils."), quoting])
-    measure(found, say=lambda line: None)
+    measure(found, say=lines.append)
     return found
 
 
@@ -59,6 +65,11 @@ def test_a_set_is_published_without_text_and_opened(results, measured_set, no_fi
     assert found.questions["company"].tolist() == ["Acme", "Bolt"]
     expected = evaluate(measured_set, "bm25")
     pd.testing.assert_frame_equal(evaluate(found, "bm25").astype(expected.dtypes), expected)
+
+
+def test_each_method_is_said_with_its_recall_and_the_number_of_questions(measured_set, lines):
+    recall = means_at(read_summary(measured_set.outputs), "page_recall")["bm25"]
+    assert lines[0].startswith(f"bm25: page recall@5 {recall:.2f}, n = {len(measured_set.questions)}, ")
 
 
 def test_methods_are_added_to_what_was_measured_and_the_command_for_it_is_named(measured_set, publish_study):

@@ -101,3 +101,9 @@ def test_a_head_at_the_foot_of_a_page_is_of_the_next_table_and_notes_go_on():
     assert found.result.text == "60 (in millions)"
     noted = B + "Note|2023|2022|Goodwill|3|50|40|"
     assert not answer("What was Norvane's long-term debt in 2023?", [B + "Long-term debt|12|60|"], noted).is_sure
+
+
+def test_a_figure_of_a_sentence_is_quoted_with_its_words_and_said_to_be_unsure():
+    text = "We operate 24 depots for the warehouses that the company operated at the end of fiscal 2023."
+    why_not = answer("How many warehouses did Norvane operate at the end of fiscal 2023?", [text]).vetoes
+    assert why_not[0] == f"24 was read in a sentence, “{text}”, and a figure is sure only where a table has it"
