@@ -64,8 +64,9 @@ def preflight(study: Study, say=print) -> None:
         hours = download_gib * GIB / DOWNLOAD_BYTES_A_SECOND + estimate_s(study.profile, n_filings, n_questions)
         say(f"preflight: time: roughly {hours / 3600:.1f} hours for {asked} on one GPU")
     else:
-        of_this_machine = f"the models of {study.profile.name} run on this machine's processor, which is not estimated"
-        say(f"preflight: time: nothing needs a GPU; for {asked} {of_this_machine}")
+        say(
+            f"preflight: time: {asked} on this machine's processor, for which no time is estimated; nothing needs a GPU"
+        )
     if problems:
         raise StudyError("; ".join(problems))
 

@@ -27,7 +27,7 @@ from lib.metrics.frame import Metrics
 from lib.models.weights import lock
 from lib.profile import load_profile
 from lib.published import Published
-from lib.schema import StudyError
+from lib.schema import Names, StudyError
 from lib.statements.sure import fitted
 from lib.stats import DIFFERENCE
 from lib.studies import open_study
@@ -47,7 +47,7 @@ def summary(*rows: tuple[str, float], **changes: float) -> pd.DataFrame:
 
 def study_of(name: str = "financebench", **given) -> SimpleNamespace:
     """As much of a study as a part of a page looks at."""
-    return SimpleNamespace(dataset=SimpleNamespace(name=name), profile=load_profile("default"), **given)
+    return SimpleNamespace(dataset=SimpleNamespace(name=name), profile=load_profile("default"), names=Names(), **given)
 
 
 def test_the_pages_of_a_study_state_what_they_are_made_from(study):

@@ -48,5 +48,5 @@ def test_a_profile_without_models_of_the_hub_has_no_estimate_of_a_gpu(tmp_path):
     dataset = SimpleNamespace(filings=range(4))
     study = SimpleNamespace(profile=profile, questions=range(12), home=tmp_path, dataset=dataset)
     preflight.preflight(study, said.append)
-    assert "nothing needs a GPU; for 4 filings and 12 questions" in said[-1]
+    assert "4 filings and 12 questions on this machine's processor" in said[-1]
     assert "hours" not in said[-1]
