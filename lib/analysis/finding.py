@@ -8,14 +8,15 @@ import pandas as pd
 from lib.analysis import reading
 from lib.analysis.answered import RANKER, on_sets
 from lib.analysis.calibration import NUMBER, systems
+from lib.analysis.families import corrected, page_recalls
 from lib.analysis.unseen import CONTRASTS, contrasts
-from lib.evaluation import evaluate_all, means_at, read_metrics, read_summary
+from lib.evaluation import evaluate_all, in_order, means_at, read_metrics, read_summary
 from lib.metrics.frame import Metrics
 from lib.metrics.losses import pooled_losses
 from lib.other_sets import BETTER, over_same_filings, unseen_beside
 from lib.published import ANSWERS_FILE, Published
 from lib.schema import or_without_filings
-from lib.stats import Resampling
+from lib.stats import Resampling, tier
 from lib.study import Study
 
 UNSEEN_ROWS = ("dense", "dense_records", "hybrid_rrf_records", "ahead_general", "ahead")
@@ -38,6 +39,18 @@ def lost_by_pooled_gold(metrics: Metrics, method: str, k: int) -> float | None:
         return None
     documents, pages = (metrics[method, name, k] for name in ("doc_recall", "page_recall_pooled"))
     return pooled_losses(documents, pages)["page"].mean()
+
+
+def of_match(study: Study, rows: pd.DataFrame, k: int) -> str | None:
+    """The verdict of the metadata match before dense search, of METRIC_COLUMNS and with the p of its family; None where
+    it was not measured."""
+    after, before = pair = "dense_records", "dense"
+    pages = page_recalls(Metrics(in_order(rows[rows["metric"] == "page_recall"], study.questions)), k)
+    if not {*pair} <= {*pages}:
+        return None
+    draws = Resampling.of(study)
+    _, low, high, *_ = draws.difference(pages[after], pages[before])
+    return tier(low, high, corrected(draws, pages, [pair]).get(pair, float("nan")))
 
 
 class Unseen(NamedTuple):

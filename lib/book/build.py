@@ -188,7 +188,8 @@ def lay_out(study: Study, target: Path) -> None:
             chapter.unlink(missing_ok=True)
             reason = f"needs answers, which no question of {escape(study.dataset.name)} has"
         else:
-            reason = f"needs the filings: its results are not published with profile {escape(study.profile.name)}"
+            profile = escape(study.profile.name)
+            reason = f"needs filings that are not here, and its results are not published with profile {profile}"
         if not chapter.is_file():
             heading = nbformat.read(NOTEBOOKS / chapter.name, as_version=4).cells[0].source.splitlines()[0]
             text = f"{heading}\n\nThis chapter {reason}; it is left out.\n"

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import pandas as pd
 from docutils.nodes import make_id
 
+from lib.ahead.search import scored_by
 from lib.analysis import encoders, finding
 from lib.analysis.breakdowns import NAMED, named
 from lib.analysis.budget import by_budget
@@ -80,15 +81,18 @@ class Found(NamedTuple):
     encoder: pd.DataFrame | None = None  # a better one on unseen companies: lib.analysis.unseen.better_encoder
     better: Mapping[str, tuple[float, float]] = MappingProxyType({})  # the same here
     rungs: pd.DataFrame | None = None  # page recall of Ahead's steps: lib.analysis.ladder.rung_recalls
+    match: str | None = None  # verdict of the metadata match: lib.analysis.finding.of_match
+    scored: str = "folds"  # what ranks Ahead's pages: lib.ahead.search.scored_by
 
     @classmethod
     def of(cls, study: Study) -> "Found":
         """What a study's outputs have."""
         other, summary = unseen_beside(study), read_summary(study.outputs)
         recalls = means_at(summary, "page_recall")
+        metrics = read_metrics(study.outputs / METRICS_FILE)
         return cls(
             summary=summary,
-            metrics=read_metrics(study.outputs / METRICS_FILE),
+            metrics=metrics,
             unseen=finding.on_unseen(study, K),
             strict=strictest_of(study, STRICT, K),
             tokens=finding.by_tokens(study),
@@ -96,6 +100,8 @@ class Found(NamedTuple):
             encoder=better_encoder(other, K) if other else None,
             better=finding.with_better_encoder(study, recalls, K),
             rungs=rung_recalls(study, K)["page_recall"] if "ahead" in recalls else None,
+            match=finding.of_match(study, metrics, K),
+            scored=scored_by(study),
         )
 
     @property
@@ -122,6 +128,8 @@ class Found(NamedTuple):
             doc=docs[self.best],
             pooled=finding.lost_by_pooled_gold(Metrics(self.metrics), self.best, K),
             match=[pages[name] for name in ("dense", "dense_records") if name in pages],
+            match_verdict=self.match,
+            scored=self.scored,
             tokens=self.tokens,
             ahead=self.strict["ahead"]["page_recall"].mean() if self.strict else ahead,
             strict=bool(self.strict) and self.by_company is not None,

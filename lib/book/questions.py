@@ -21,6 +21,7 @@ from lib.files import read_yaml
 from lib.schema import K
 from lib.show.display import seconds, typeset
 from lib.show.markup import Markup, escape
+from lib.show.wording import FEW
 from lib.stats import DIFFERENCE, tier
 from lib.study import Study
 
@@ -120,12 +121,14 @@ def questions_page(study: Study) -> str:
 def values_of(study: Study) -> dict[str, object]:
     """What the templates of the answers know; what is not known here is not defined in them."""
     values = Values(study.outputs, read_summary(study.outputs), strictest_of(study, STRICT, K))
-    names = ("at", "least", "largest", "pages", "change", "helps", "contrast")
+    names = ("at", "row", "least", "largest", "pages", "change", "helps", "contrast")
     known = {name: getattr(values, name) for name in names} | {
         "share": share,
         "seconds": seconds,
         "k": K,
         "deep": DEEP,
+        "few": FEW,
+        "one": 1.0,  # the largest difference that there can be
         "n": len(study.questions),
         "n_companies": study.questions["company"].nunique(),
         "n_filings": len(study.filings),

@@ -133,6 +133,17 @@ def test_ahead_has_the_mean_over_the_draws_of_its_folds_where_it_has_folds():
     assert "finds 70% in its first 5 chunks." in "\n".join(Found(AHEAD, NOTHING, rungs=RUNGS).sentences)
 
 
+def test_what_is_inconclusive_or_not_trained_is_not_said_to_help_or_to_be_trained():
+    table = summary(*BOTH, ("dense_records", 0.2), ("ahead", 0.4))
+    *_, match, ahead = Found(table, NOTHING, match="gain").sentences
+    assert match.startswith("**What helps without training.**")
+    assert ahead.startswith("**What a trained page ranker adds.**")
+    *_, match, ahead = Found(table, NOTHING, match="inconclusive", scored="untrained").sentences
+    assert match.startswith("**What the metadata match changes.**")
+    assert match.endswith("from 40% to 60% (inconclusive).")
+    assert ahead.startswith("**What page ranking without training adds.**")
+
+
 @pytest.mark.parametrize("unseen", [None, {"short": 0.1, "ahead": 0.2}])
 def test_equal_tokens_are_stated_with_unseen_companies_where_these_are_known(unseen):
     tokens = {"budget": 4096, "pages": {"short": 0.5, "ahead": 0.6}, "lines": {"short": 0.3, "ahead": 0.4}}
