@@ -49,7 +49,7 @@ def test_the_correlation_is_over_the_rows_and_each_mean_over_the_questions_that_
 
 def test_sizes_stand_beside_both_papers_that_state_them():
     of = ["pages", "chunks", *(f"chunks {name}" for name in tables.CUT)]
-    of += ["tokens of a question", "tokens of a answer"]
+    of += ["tokens of a question", "tokens of an answer"]
     sizes = pd.DataFrame({"of": of, "total": 100, "mean": 10.0, "sd": 2.0, "n": 10})
     found = pd.DataFrame(tables._of_corpus(sizes), columns=tables.COLUMNS)
     assert found.groupby("paper", sort=False).size().tolist() == [7, 3 * len(tables.CUT)]

@@ -59,13 +59,16 @@ def test_the_own_filings_that_the_book_shows_are_read(tmp_path):
     tables = re.findall(r"(?m)^\|.+\|\n\|[-|]+\n(?:\|.+\n)+", (ROOT / "book/reproduce.md").read_text())
     documents, questions = ([table.splitlines()[0], *table.splitlines()[2:]] for table in tables)
     made = DatasetFolder(tmp_path / "mine")
-    made.text("ACME_2024_10K", *["The company has no debt"], *[""] * 40, "Purchases of property and equipment (12)")
+    texts = {0: "The company has no debt", 38: "Revenue 4,210", 39: "Net income 341"}
+    texts[41] = "Purchases of property and equipment (12)"
+    made.text("ACME_2024_10K", *(texts.get(page, "") for page in range(42)))
     for name, lines in (("document_information", documents), ("questions", questions)):
         rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
         with (made.root / "data" / f"{name}.csv").open("w", newline="") as file:
             csv.writer(file).writerows(rows)
     dataset = read_dataset(made.root, "mine")
-    assert dataset.questions["gold_pages"].tolist() == [[41], [0]]
+    assert dataset.questions["gold_pages"].tolist() == [[41], [0], [38, 39]]
+    assert dataset.apart.questions["kind"].tolist() == ["unanswerable"]
     assert len(extract_pages(dataset)) == 42
 
 
