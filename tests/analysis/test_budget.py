@@ -11,6 +11,7 @@ from lib.analysis.decisions import Fork, Leaf, leaves, paths
 from lib.methods import METHODS
 from lib.other_sets import with_other_sets
 from lib.published import Published
+from lib.schema import Names
 from lib.studies import open_study
 
 
@@ -54,7 +55,7 @@ def test_each_leaf_has_the_answers_that_lead_to_it_and_its_recall_on_each_set(mo
     ]
     budgets = pd.DataFrame(rows, columns="set method title unit budget page_recall low high".split())
     monkeypatch.setattr(decisions, "times", lambda _: pd.DataFrame({"method": ["bm25"], "question_s": [0.5]}))
-    study = SimpleNamespace(dataset=SimpleNamespace(name="one"))
+    study = SimpleNamespace(dataset=SimpleNamespace(name="one", collection="one"), names=Names("/my filings", "base"))
     monkeypatch.setattr(
         decisions, "TREE", Fork("a?", Leaf("dense"), Fork("b?", Leaf("bm25", TOKENS, 4096), Leaf("splade")))
     )
@@ -64,6 +65,7 @@ def test_each_leaf_has_the_answers_that_lead_to_it_and_its_recall_on_each_set(mo
     assert found.loc["dense", ["one", "one_low", "one_high", "two"]].tolist() == [0.2, 0.1, 0.3, 0.4]
     assert pd.isna(found.loc["bm25", "one"])
     assert found.loc["bm25", ["two", "question_s"]].tolist() == [0.6, 0.5]
+    assert found.loc["bm25", "command"] == """make measure DATASET='/my filings' PROFILE=base METHODS="bm25\""""
     assert leaves(study, budgets.iloc[:0]).empty
 
 
