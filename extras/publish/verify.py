@@ -72,7 +72,7 @@ def verify(named: Names, names: Sequence[str] | str, say=print) -> bool:
         return report_inconsistencies(inconsistencies(published), say)
     dataset = same_dataset(named, published)
     settings = load_profile(named.profile).for_sets(dataset.collection, dataset.name)
-    with precision_of(published), study_of(dataset, settings, published) as study:
+    with precision_of(published), study_of(dataset, settings, published, named) as study:
         precisions = settings.embedder.precision, settings.splade.precision
         if "auto" in precisions and fast_precision() != published.precision:
             say(f"Models are run in {published.precision}, as published, which is slow on this processor.")
@@ -125,10 +125,10 @@ def precision_of(published: Published) -> Iterator[None]:
 
 
 @contextmanager
-def study_of(dataset: Dataset, settings: Settings, published: Published) -> Iterator[Study]:
-    """A study that writes into a folder of its own, which is removed."""
+def study_of(dataset: Dataset, settings: Settings, published: Published, names: Names) -> Iterator[Study]:
+    """A study that writes into a folder of its own, which is removed; others beside it are opened by ``names``."""
     with tempfile.TemporaryDirectory(prefix=FOLDER) as folder:
-        yield Study(dataset, settings, METHODS, CHUNKINGS, Path(folder), published, chapter="verify")
+        yield Study(dataset, settings, METHODS, CHUNKINGS, Path(folder), published, chapter="verify", names=names)
 
 
 def verify_chapter(named: Names, chapter: str, say=print) -> bool:
@@ -215,8 +215,9 @@ def inconsistencies(published: Published) -> list[str]:
 
 def of_readme(published: Published, readme: Path) -> list[str]:
     """What the README's headline has that the published results do not give."""
-    settings = published.settings(load_profile(published.manifest["profile"]))
-    with study_of(published.dataset(), settings, published) as study:
+    names = Names(profile=published.manifest["profile"])
+    settings = published.settings(load_profile(names.profile))
+    with study_of(published.dataset(), settings, published, names) as study:
         study.write(SUMMARY_FILE, published.file(SUMMARY_FILE).read_bytes())
         merge_metrics(study, read_metrics(published.file(METRICS_FILE)))  # in the order that the outputs have
         try:
