@@ -3,7 +3,7 @@
 import hashlib
 import os
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -24,6 +24,7 @@ from lib.files import ARTIFACTS, INDEX, MANIFEST, digest_of_file, published_fold
 from lib.method import STORED
 from lib.method_sets import chosen
 from lib.methods import METHODS
+from lib.metrics.retrieval import METRICS as RETRIEVAL
 from lib.models.encoders import PRECISION, fast_precision
 from lib.profile import Settings, load_profile
 from lib.published import METRICS_FILE, Published, TextsOnly
@@ -69,6 +70,7 @@ def verify(named: Names, names: Sequence[str] | str, say=print) -> bool:
     signature = f"The manifest has the hashes of all {n_files} files; its own SHA-256 is {published.digest}."
     if not is_here(named.dataset, named.questions):
         say(f"{NO_FILINGS} {signature}")
+        say_unpublished(published, (metric.name for metric in RETRIEVAL), say)
         return report_inconsistencies(inconsistencies(published), say)
     dataset = same_dataset(named, published)
     settings = load_profile(named.profile).for_sets(dataset.collection, dataset.name)
@@ -90,10 +92,15 @@ def verify(named: Names, names: Sequence[str] | str, say=print) -> bool:
             parts.append(compare(run, study.run(name, condition), name, condition))
             metrics.append(measured(study, run, parts[-1], name, condition))
         fresh = pd.concat(metrics)
-        if unpublished := sorted({*fresh["metric"]} - {*published.metrics["metric"]}):
-            say(f"Not published yet, so not compared: {', '.join(unpublished)}")
+        say_unpublished(published, fresh["metric"], say)
         rows = pd.concat([*parts, compare_metrics(published.metrics, fresh)], ignore_index=True)
         return report(rows, inconsistencies(published), say)
+
+
+def say_unpublished(published: Published, metrics: Iterable[str], say: Callable[[str], None]) -> None:
+    """Name those of some metrics that were added since the publication."""
+    if names := sorted({*metrics} - {*published.metrics["metric"]}):
+        say(f"Not published yet, so not compared: {', '.join(names)}")
 
 
 def measured(study: Study, published: pd.DataFrame, rows: pd.DataFrame, method: str, condition: str) -> pd.DataFrame:
