@@ -11,7 +11,9 @@ import pandas as pd
 
 from lib import runs
 from lib.analysis import mistakes
+from lib.evaluation import evaluate
 from lib.folds import By
+from lib.metrics.frame import Metrics
 from lib.metrics.retrieval import doc_recall, page_recall
 from lib.page_scorer import full, light
 from lib.page_scorer.pages import base_vectors, folds, load_records
@@ -157,6 +159,17 @@ def why_untrained(study: Study, measured: Measurements) -> str:
     if len(measured.training):
         return ""
     return f"No scorer is trained here, the untrained encoder is in its place: {full.untrainable(study)}."
+
+
+def by_stage(study: Study, measured: Measurements, recall: pd.DataFrame, k: int) -> pd.DataFrame:
+    """What training adds to page recall, each tested alone: COMPARED of ``stage one`` (the fewest of PAGES that it
+    keeps), and of what stage two has ``lost`` of that once k chunks are read as published; ``recall``: :func:`setups`.
+    """
+    trained, untrained = (measured.kept["pages", *key, min(PAGES)] for key in (("full", "company"), ("untrained", "")))
+    published = Metrics(evaluate(study, SCORERS["untrained", ""]))[SCORERS["untrained", ""], "page_recall", k]
+    draws, both = Resampling.of(study), recall["full/company/base/none"] - published
+    parts = draws.compare(untrained, {"stage one": trained}), draws.compare(both, {"lost": trained - untrained})
+    return pd.concat(parts)
 
 
 def by_fold(fold_of: pd.DataFrame, values: pd.DataFrame, folds_by: Mapping[str, By]) -> pd.DataFrame:

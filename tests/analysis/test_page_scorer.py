@@ -46,6 +46,16 @@ def test_every_scorer_is_measured_at_every_number_of_pages_and_every_fold_mistak
     assert page_scorer.by_tokens(UNMEASURED, DRAWS).empty
 
 
+def test_what_stage_two_loses_is_the_gain_of_stage_one_less_that_of_both(measured):
+    study, found = measured
+    frame = setups(study, k=3)
+    recall = frame[frame["metric"] == "page_recall"].set_index("question_id").drop(columns="metric")
+    stages = page_scorer.by_stage(study, found, recall, 3)
+    untrained = page_recall(study.run("page_then_chunk"), study.questions, 3).mean()
+    both = recall["full/company/base/none"].mean() - untrained
+    assert stages.loc["lost", "difference"] == pytest.approx(stages.loc["stage one", "difference"] - both)
+
+
 def test_measurements_are_stored_and_mistakes_not_measured_again_for_another_number_of_pages(measured, monkeypatch):
     study, found = measured
     monkeypatch.setattr(mistakes, "measure_light", lambda *_: pytest.fail("measured again"))
